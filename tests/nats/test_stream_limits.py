@@ -159,10 +159,10 @@ async def test_the_command_warns_of_a_stream_that_is_almost_full(wire: Wire, set
     async with Client.open(settings) as client:
         await client.publish_many(updates(205), check=False)
     shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
-    said = await shell("streams")
+    said = await shell("admin", "streams")
     assert said.code == 0
     assert f"{layout.events} is almost full" in said.err
-    [row] = [line for line in (await shell("streams", "--json")).lines if line["stream"] == layout.events]
+    [row] = [line for line in (await shell("admin", "streams", "--json")).lines if line["stream"] == layout.events]
     assert 80 <= row["percent"] < 98
     found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.events}"]
     assert (found.verdict, "raise its limit" in found.advice) == ("warning", True)

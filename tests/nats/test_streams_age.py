@@ -68,7 +68,7 @@ async def test_events_that_are_not_archived(shell: Shell, settings: Settings, wi
     refused = await shell(*AGE, "--apply")
     assert (refused.code, await messages(wire, layout.events)) == (6, 9)
     assert f"up to 9 events not in archive {done.manifest.archive} yet; call `phaseline log archive`" in refused.err
-    assert (await shell("streams", "--events-max-age", "86400", "--apply")).code == 0  # none of them is so old
+    assert (await shell("admin", "streams", "--events-max-age", "86400", "--apply")).code == 0  # none of them is so old
     assert (await shell(*AGE, "--apply")).code == 6
     await run_archive(Installation(wire, layout, BUILT_IN_KINDS), tmp_path)
     assert (await shell(*AGE, "--apply")).code == 0

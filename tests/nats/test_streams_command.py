@@ -38,12 +38,12 @@ async def spoil(wire: Wire, stream: str, **changes: Any) -> None:
 
 
 async def test_a_fresh_installation_has_nothing_to_change(shell: Shell, layout: Layout) -> None:
-    said = await shell("streams")
+    said = await shell("admin", "streams")
     assert (said.code, said.err) == (0, "all streams are as they are wanted\n")
     lines = said.out.splitlines()
     assert lines[0].split() == ["STREAM", "MESSAGES", "HOLDS", "LIMIT", "FULL", "REPLICAS"]
     assert [line.split()[0] for line in lines[1:]] == list(layout.streams)
-    assert (await shell("streams", "--apply", "--json")).code == 0
+    assert (await shell("admin", "streams", "--apply", "--json")).code == 0
 
 
 async def test_differences_are_shown_and_changed(shell: Shell, wire: Wire, layout: Layout) -> None:
@@ -67,7 +67,7 @@ async def test_differences_are_shown_and_changed(shell: Shell, wire: Wire, layou
     assert (now["description"], now["metadata"]["phaseline.partitions"]) == ("ours", "1")
     assert (await config_of(wire, layout.log))["max_bytes"] == -1
     assert (await shell(*words)).code == 0
-    assert (await shell("streams")).code == 0
+    assert (await shell("admin", "streams")).code == 0
 
 
 async def test_what_is_impossible_changes_nothing(shell: Shell, wire: Wire, layout: Layout) -> None:
@@ -75,7 +75,7 @@ async def test_what_is_impossible_changes_nothing(shell: Shell, wire: Wire, layo
         (("--storage", "memory"), "import it under another --prefix"),
         (("--replicas", "3"), "no member of a cluster"),
     ):
-        said = await shell("streams", *words, "--events-max-age", "86400", "--apply")
+        said = await shell("admin", "streams", *words, "--events-max-age", "86400", "--apply")
         assert said.code == 6
         assert "nothing was changed" in said.err
         assert way_out in said.err
@@ -84,9 +84,9 @@ async def test_what_is_impossible_changes_nothing(shell: Shell, wire: Wire, layo
 
 
 async def test_a_refusal_of_the_server_is_told(shell: Shell, layout: Layout) -> None:
-    said = await shell("streams", "--dedupe-window", "900", "--apply")
+    said = await shell("admin", "streams", "--dedupe-window", "900", "--apply")
     assert said.code == 0
-    said = await shell("streams", "--events-max-age", "700", "--apply")
+    said = await shell("admin", "streams", "--events-max-age", "700", "--apply")
     assert said.code == 6
     assert f"NATS refuses to change max age of {layout.events}: duplicates window can not be larger" in said.err
 
@@ -98,7 +98,7 @@ async def test_wrong_options_are_refused(shell: Shell, layout: Layout) -> None:
         (("--placement-tags", "a b"), "'a b' is not a tag"),
         (("--replicas", "2"), "'2' is not one of"),
     ):
-        said = await shell("streams", *words)
+        said = await shell("admin", "streams", *words)
         assert said.code == 2
         assert problem in said.err
 
@@ -115,7 +115,7 @@ async def test_provisioning_doctor_and_command_agree(
     found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.state}"]
     assert (found.verdict, "at the limit drops the oldest, wanted refuses" in found.found) == ("warning", True)
     assert "phaseline admin streams" in found.advice
-    assert (await shell("streams")).code == 1
+    assert (await shell("admin", "streams")).code == 1
 
 
 async def test_a_missing_subject_is_added(shell: Shell, wire: Wire, layout: Layout, settings: Settings) -> None:
@@ -123,7 +123,7 @@ async def test_a_missing_subject_is_added(shell: Shell, wire: Wire, layout: Layo
     await spoil(wire, layout.log, subjects=subjects[:-1])
     found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.log}"]
     assert found.verdict == "problem"
-    assert (await shell("streams", "--apply")).code == 0
+    assert (await shell("admin", "streams", "--apply")).code == 0
     assert sorted((await config_of(wire, layout.log))["subjects"]) == sorted(subjects)
 
 
@@ -144,7 +144,7 @@ async def test_the_role_operator_suffices_and_readers_are_told() -> None:
                 PHASELINE_INBOX_PREFIX=settings.inbox_prefix, PHASELINE_API_PREFIX=settings.api_prefix,
             )  # fmt: skip
 
-        assert (await as_user("operator")("streams", "--events-max-bytes", "9GB", "--apply")).code == 0
-        refused = await as_user("reader")("streams")
+        assert (await as_user("operator")("admin", "streams", "--events-max-bytes", "9GB", "--apply")).code == 0
+        refused = await as_user("reader")("admin", "streams")
         assert refused.code == 5
         assert "the role operator may" in refused.err

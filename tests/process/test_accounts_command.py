@@ -71,7 +71,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Printed]:
 
 async def accounts(folder: Path, *words: str) -> Answer:
     """Call `phaseline admin accounts`, with keys and output in this folder."""
-    return await Shell()("accounts", *words, "--keys", str(folder / "keys"), "--output", str(folder / OUTPUT))
+    return await Shell()("admin", "accounts", *words, "--keys", str(folder / "keys"), "--output", str(folder / OUTPUT))
 
 
 @pytest.mark.parametrize("reads", [READS, pytest.param(FURTHER_READS, marks=pytest.mark.slow)])

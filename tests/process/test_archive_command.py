@@ -31,24 +31,24 @@ async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path:
     past = [await shell(*words, "--at", str(place - 20)) for words in READS]
     history = (await shell("history", "node", "shop-eu/web/web-2", "--json")).out
     changes = (await shell("changes", "--from", "20", "--to", str(place), "--json")).out
-    replayed = (await shell("replay", "--json")).out
+    replayed = (await shell("log", "replay", "--json")).out
     exports = [
         ("all.plog.zst", "--records"),
         ("test.jsonl", "--as-test", "--tree", "shop-eu", "--from", "9", "--to", "40"),
     ]
     for name, *options in exports:
-        assert (await shell("export", str(tmp_path / name), *options)).code == 0
+        assert (await shell("log", "export", str(tmp_path / name), *options)).code == 0
 
-    done = await shell("archive", "--before", "now", "--to", str(folder), "--json")
+    done = await shell("log", "archive", "--before", "now", "--to", str(folder), "--json")
     assert (done.code, done.json["events"], done.json["missing"]) == (0, 59, [])
     assert (done.json["trimmed"]["events"], done.json["trimmed"]["young"]) == (0, 59)
-    again = await shell("archive", "--keep", "0s", "--to", str(folder))
+    again = await shell("log", "archive", "--keep", "0s", "--to", str(folder))
     assert (again.code, again.out, "nothing more to archive" in again.err) == (0, "", True)
     assert "59 events of the last 10 m 0 s stay in EVENTS too" in again.err
     await leave_window(await client._session.installation())
-    late = await shell("archive", "--keep", "0s", "--to", str(folder), "--json")
+    late = await shell("log", "archive", "--keep", "0s", "--to", str(folder), "--json")
     assert (late.json["events"], late.json["trimmed"]["events"], late.json["trimmed"]["young"]) == (0, 59, 0)
-    checked = await shell("archive", "--check", str(folder), "--json")
+    checked = await shell("log", "archive", "--check", str(folder), "--json")
     assert (checked.code, checked.json["events"], checked.json["position"]) == (0, 59, 59)
 
     late = await shell("get", "cluster", "shop-eu", "--at", str(place - 20))
@@ -63,23 +63,23 @@ async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path:
         assert (whole.code, "archived up to" in whole.err) == (0, False)
     assert "give --http too" in (await shell("up", "--archive", str(folder))).err
     assert (await shell("list", "--json")).code == 0
-    assert (await shell("replay", "--audit")).code == 0
+    assert (await shell("log", "replay", "--audit")).code == 0
 
     both = Shell(**{**shell.environment, "PHASELINE_ARCHIVE": str(folder)})
     assert [(await both(*words, "--at", str(place - 20))).out for words in READS] == [one.out for one in past]
     assert (await both("history", "node", "shop-eu/web/web-2", "--json")).out == history
     assert (await both("changes", "--from", "20", "--to", str(place), "--json")).out == changes
-    assert (await both("replay", "--json", "--jobs", "2")).out == replayed
-    audited = await both("replay", "--audit", "--json")
+    assert (await both("log", "replay", "--json", "--jobs", "2")).out == replayed
+    audited = await both("log", "replay", "--audit", "--json")
     assert (audited.code, audited.json["events"], audited.json["holds"]) == (0, 59, True), audited
     for name, *options in exports:
         (tmp_path / name).rename(tmp_path / f"before-{name}")
-        done = await both("export", str(tmp_path / name), *options, "--json")
+        done = await both("log", "export", str(tmp_path / name), *options, "--json")
         assert done.code == 0, done.err
         assert (tmp_path / name).read_bytes() == (tmp_path / f"before-{name}").read_bytes(), name
-    late = await shell("export", str(tmp_path / "late.plog"))
+    late = await shell("log", "export", str(tmp_path / "late.plog"))
     assert "events up to 59 left out: they are in an archive (--archive DIR)" in late.err
-    for words in (("export", "x.plog"), ("serve", "--listen", "127.0.0.1:0")):
+    for words in (("log", "export", "x.plog"), ("serve", "--listen", "127.0.0.1:0")):
         found = await shell(*words, "--archive", str(tmp_path / "nothing"))
         assert (found.code, "manifest.json" in found.err) == (2, True), found
     missing = await shell("list", "--at", "20", "--archive", str(tmp_path / "nothing"))
@@ -88,19 +88,19 @@ async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path:
 
 async def test_a_damaged_archive_is_noticed(shell: Shell, client: Client, tmp_path: Path) -> None:
     await morning(shell, client)
-    assert (await shell("archive", "--before", "now", "--to", str(tmp_path))).code == 0
+    assert (await shell("log", "archive", "--before", "now", "--to", str(tmp_path))).code == 0
     [part] = tmp_path.glob("part-*.plog.zst")
     content = bytearray(part.read_bytes())
     content[len(content) // 2] ^= 1
     part.write_bytes(content)
-    checked = await shell("archive", "--check", str(tmp_path))
+    checked = await shell("log", "archive", "--check", str(tmp_path))
     assert (checked.code, part.name in checked.err) == (2, True)
-    assert (await shell("replay", "--audit", "--archive", str(tmp_path))).code == 2
+    assert (await shell("log", "replay", "--audit", "--archive", str(tmp_path))).code == 2
     for words in (
         ("--to", "x"), ("--before", "now"), ("--before", "now", "--keep", "1d", "--to", "x"),
         ("--check", "x", "--to", "y"),
     ):  # fmt: skip
-        assert (await shell("archive", *words)).code == 2
+        assert (await shell("log", "archive", *words)).code == 2
 
 
 async def test_it_may_be_killed_at_any_time(shell: Shell, client: Client, tmp_path: Path) -> None:
@@ -108,15 +108,15 @@ async def test_it_may_be_killed_at_any_time(shell: Shell, client: Client, tmp_pa
     before = (await shell("watch", "--from", "start", "--no-follow", "--json")).out
     chance = random.Random(3)
     for _ in range(3):
-        async with ended(await shell.start("archive", "--before", "now", "--to", str(tmp_path))) as running:
+        async with ended(await shell.start("log", "archive", "--before", "now", "--to", str(tmp_path))) as running:
             assert running.stderr is not None
             try:
                 async with asyncio.timeout(chance.uniform(0.0, 0.4)):
                     await running.wait()
             except TimeoutError:
                 running.send_signal(signal.SIGKILL)
-    done = await shell("archive", "--before", "now", "--to", str(tmp_path))
+    done = await shell("log", "archive", "--before", "now", "--to", str(tmp_path))
     assert done.code == 0, done.err
     both = await shell("watch", "--from", "start", "--no-follow", "--json", "--archive", str(tmp_path))
     assert both.out == before
-    assert (await shell("replay", "--audit", "--archive", str(tmp_path))).code == 0
+    assert (await shell("log", "replay", "--audit", "--archive", str(tmp_path))).code == 0

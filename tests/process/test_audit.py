@@ -239,7 +239,7 @@ async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> 
 
 
 async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> None:
-    words = ("replay", "--nats", settings.nats[0], "--prefix", settings.prefix)
+    words = ("log", "replay", "--nats", settings.nats[0], "--prefix", settings.prefix)
     code, out, said = await call(*words, "--audit")
     assert (code, said) == (0, "")
     assert out.endswith("the log equals the replay\n")

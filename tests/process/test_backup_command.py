@@ -33,7 +33,7 @@ async def test_a_backup_is_made_checked_and_put_back(
         assert (back.code, f"backup {folder} is put back: 3 streams" in back.out) == (0, True)
         assert "start the workers" in back.err
         assert (await shell("get", "cluster", "c1", "--json", *there)).json["id"] == "c1"
-        (note,) = (await shell("operations", "--json", *there)).lines
+        (note,) = (await shell("admin", "operations", "--json", *there)).lines
         assert note["command"] == "restore"
         assert str(folder) in note["what"]
     (folder / "backup.json").unlink()

@@ -58,7 +58,7 @@ async def test_a_script_ends_with_its_killed_command(tmp_path: Path) -> None:
     objects = [f"apiVersion: x/v1\nkind: Widget\nmetadata: {{name: w{number}}}\n" for number in range(40)]
     (tmp_path / "live.yaml").write_text("---\n".join(objects))
     rules, live = str(tmp_path / "health.lua"), str(tmp_path / "live.yaml")
-    async with process("assess", "--live", live, "--rules", rules) as started:
+    async with process("gitops", "assess", "--live", live, "--rules", rules) as started:
         await ends_with(started, await running_script(started.pid))
 
 

@@ -119,38 +119,38 @@ def test_version_and_exit_codes() -> None:
 def test_machines_in_every_format() -> None:
     runner, kinds = CliRunner(), installed()
     for name, kind in kinds.items():
-        assert runner.invoke(cli, ["machines", name, "--format", "markdown"]).output == markdown.page(
+        assert runner.invoke(cli, ["kinds", "show", name, "--format", "markdown"]).output == markdown.page(
             kind, diagram=True
         )
-        assert runner.invoke(cli, ["machines", name, "--format", "mermaid"]).output == mermaid.diagram(kind)
-        table = runner.invoke(cli, ["machines", name]).output
+        assert runner.invoke(cli, ["kinds", "show", name, "--format", "mermaid"]).output == mermaid.diagram(kind)
+        table = runner.invoke(cli, ["kinds", "show", name]).output
         for trigger in kind.table.triggers:
             assert f"\n{trigger} " in table
-        as_json = runner.invoke(cli, ["machines", name, "--json"])
+        as_json = runner.invoke(cli, ["kinds", "show", name, "--json"])
         assert as_json.output.startswith(f'{{"kind":"{name}"')
-        assert runner.invoke(cli, ["machines", name, "--format", "json"]).output == as_json.output
-    assert runner.invoke(cli, ["machines", "--format", "markdown"]).output.startswith(
+        assert runner.invoke(cli, ["kinds", "show", name, "--format", "json"]).output == as_json.output
+    assert runner.invoke(cli, ["kinds", "show", "--format", "markdown"]).output.startswith(
         "<!-- Written by `phaseline kinds show"
     )
-    assert len(runner.invoke(cli, ["machines", "--json"]).output.splitlines()) == len(kinds)
-    assert runner.invoke(cli, ["machines", "--format", "mermaid"]).exit_code == 2
+    assert len(runner.invoke(cli, ["kinds", "show", "--json"]).output.splitlines()) == len(kinds)
+    assert runner.invoke(cli, ["kinds", "show", "--format", "mermaid"]).exit_code == 2
 
 
 def test_the_rows_of_kubernetes_kinds() -> None:
     runner = CliRunner()
-    shown = runner.invoke(cli, ["machines", "bitnami.com/SealedSecret"]).output
+    shown = runner.invoke(cli, ["kinds", "show", "bitnami.com/SealedSecret"]).output
     assert "bitnami.com: SealedSecret" in shown
     assert "Synced = False  Degraded" in shown
     [found] = map(
-        json.loads, runner.invoke(cli, ["machines", "bitnami.com/SealedSecret", "--json"]).output.splitlines()
+        json.loads, runner.invoke(cli, ["kinds", "show", "bitnami.com/SealedSecret", "--json"]).output.splitlines()
     )
     assert found["rows"][0] == {"when": "Synced = False", "health": "Degraded"}
-    assert len(runner.invoke(cli, ["machines", "*/*", "--json"]).output.splitlines()) > 200
+    assert len(runner.invoke(cli, ["kinds", "show", "*/*", "--json"]).output.splitlines()) > 200
     for name, said in (
         ("apps/Deployment", "a rule of its own judges it"),
         ("foo.io/Bar", "the general rule judges it"),
     ):
-        wrong = runner.invoke(cli, ["machines", name])
+        wrong = runner.invoke(cli, ["kinds", "show", name])
         assert (wrong.exit_code, said in wrong.output) == (2, True)
 
 
@@ -226,7 +226,7 @@ def test_options_of_the_connection_may_stand_before_the_command(monkeypatch: pyt
         assert (found.nats, found.request_timeout, found.prefix) == (("nats://a",), 3.0, "of_environment"), words
     assert settings_of("--prefix", "x", "get", "c1").prefix == "x"
     monkeypatch.setenv("PHASELINE_TIMEOUT", "soon")
-    assert CliRunner().invoke(cli, ["machines", "node"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["kinds", "show", "node"]).exit_code == 0
     wrong = CliRunner().invoke(cli, ["get", "c1"])
     assert (wrong.exit_code, " get [OPTIONS]" in wrong.output, "--timeout" in wrong.output) == (2, True, True)
 

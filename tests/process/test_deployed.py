@@ -82,9 +82,18 @@ async def test_containers_wait_for_nats_become_ready_and_end_in_order(tmp_path: 
         PHASELINE_NKEY=str(tmp_path / "keys" / "operator.nk"),
         PHASELINE_INBOX_PREFIX="_INBOX_operator",
     )
-    accounts = ("accounts", "--trees", "c1", "--keys", f"{tmp_path}/keys", "--output", f"{tmp_path}/accounts.conf")
+    accounts = (
+        "admin",
+        "accounts",
+        "--trees",
+        "c1",
+        "--keys",
+        f"{tmp_path}/keys",
+        "--output",
+        f"{tmp_path}/accounts.conf",
+    )
     assert (await operator(*accounts)).code == 0
-    token = (await operator("token", "--tokens", f"{tmp_path}/tokens", "me", "read")).out.strip()
+    token = (await operator("admin", "token", "--tokens", f"{tmp_path}/tokens", "me", "read")).out.strip()
     async with AsyncExitStack() as running:
         processes = {name: await start(name, at, tmp_path) for name in CONTAINERS}
         for process in processes.values():
@@ -97,7 +106,7 @@ async def test_containers_wait_for_nats_become_ready_and_end_in_order(tmp_path: 
             await until(name, "readinessProbe", at)
         assert (await operator("publish", "cluster", "create", "c1", "--wait")).code == 0
         assert (await operator("doctor")).code == 0
-        assert (await operator("archive", "--before", "now", "--to", f"{tmp_path}/archive")).code == 0
+        assert (await operator("log", "archive", "--before", "now", "--to", f"{tmp_path}/archive")).code == 0
         async with httpx2.AsyncClient(base_url=f"http://{at['gateway http']}", trust_env=False, timeout=LIMIT) as http:
             assert (await http.get("/v1/entities")).status_code == 401
             headers = {"authorization": f"Bearer {token}"}

@@ -94,14 +94,14 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
     )
     await until_decided(wire, await inspect(wire, working))
     await diffed(client, WEB)
-    first, *rest = (await shell("diff", WEB)).out.splitlines()
+    first, *rest = (await shell("gitops", "diff", WEB)).out.splitlines()
     assert first.startswith(f"{WEB}  observed 2")
     assert first.endswith("ago, by /agent")
     assert rest == [
         "  health  Progressing: Waiting for rollout to finish: 0 of 7 replicas are new", "  sync    OutOfSync: it differs at 1 place", "  differences",
         "    PATH            GIT  CLUSTER", "    /spec/replicas  3    7",
     ]  # fmt: skip
-    told = (await shell("diff", WEB, "--json")).json
+    told = (await shell("gitops", "diff", WEB, "--json")).json
     assert (told["id"], told["differences"]) == (WEB, [{"path": "/spec/replicas", "desired": 3, "live": 7}])
-    missing = await shell("diff", f"{APP}/core:Pod/a/b")
+    missing = await shell("gitops", "diff", f"{APP}/core:Pod/a/b")
     assert (missing.code, "no observation of 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (4, True)

@@ -58,11 +58,11 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, client: Client, wor
         at = count
         await until_decided(wire, await inspect(wire, working))
         told = {name: calm(await client.emco.status(RELEASE, **query_of(query))) for name, query in QUERIES.items()}
-        command = await shell("status", RELEASE, "--json")
+        command = await shell("emco", "status", RELEASE, "--json")
         assert (command.err, calm(command.json)) == ("", told["all"])
         held(GOLDEN / f"{turn}.json", json.dumps(told, indent=1) + "\n")
         for query in PAGES:
-            said = await shell("status", RELEASE, *query.split())
+            said = await shell("emco", "status", RELEASE, *query.split())
             assert (said.code, said.err) == (0, "")
             page += f"$ phaseline emco status {RELEASE} {query}".rstrip() + f"    # {turn}\n{spans(said.out)}\n"
     held(GOLDEN / "pages.txt", page)
@@ -78,7 +78,7 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, client: Client, wor
         ("--status ready --json", 2, "error: status needs shape=emco"),
         ("--at 0", 4, "at place 0 of the log"),
     ):
-        said = await shell("status", RELEASE, *line.split())
+        said = await shell("emco", "status", RELEASE, *line.split())
         assert (said.code, said.out) == (code, "")
         assert says in said.err
 

@@ -91,7 +91,7 @@ async def test_counts_of_rejections_are_sorted(fleet: Client, shell: Shell) -> N
     [
         (("get",), "Missing argument 'ID'"),
         (("why", "node", "c1/a/n1", "--kind", "component"), "the kind is named twice: node, and --kind component"),
-        (("diff", "cluster", "c1"), "this command is about resource, not about cluster"),
+        (("gitops", "diff", "cluster", "c1"), "this command is about resource, not about cluster"),
         (("describe", "node", "n1"), "there is no command 'describe' (did you mean get?)"),
     ],
 )

@@ -59,7 +59,7 @@ async def test_streams_arguments_environment_and_exit_codes() -> None:
     assert (said.code > 0, said.out) == (True, "")
     assert closed_port.ADDRESS in said.err
     assert (await Shell()("no-such-command")).code == 2
-    assert (await Shell()("assess", "-", stdin=b"kind: A")).code > 0
+    assert (await Shell()("gitops", "assess", "-", stdin=b"kind: A")).code > 0
 
 
 async def test_signals_and_the_code_that_says_so() -> None:

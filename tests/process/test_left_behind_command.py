@@ -79,11 +79,11 @@ async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell
         ("app_context", "create", f"{GROUP}/2", {}), ("rsync_resource", "add", f"{GROUP}/2/{NEW}", {}),
         ("emco_resource", "update", GROUP, {"context": "2"}), ("rsync_resource", "applied", f"{GROUP}/2/{NEW}", {}),
     )  # fmt: skip
-    said = await shell("status", GROUP)
+    said = await shell("emco", "status", GROUP)
     assert "app_context 1  Updating" in said.out
     assert "under way beside the current one" in said.out
     assert "  web on prov+old: 1 Applied" in said.out
-    body = (await shell("status", GROUP, "--json")).json
+    body = (await shell("emco", "status", GROUP, "--json")).json
     assert (body["status"], body["previous"][0]["rsync-status"]) == ("Instantiated", {"Applied": 1})
     assert "app_context 1" in (await shell("tree", GROUP)).out
     current = await shell("tree", GROUP, "--current")
@@ -103,14 +103,14 @@ async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell
     assert [(one["id"], one["end"], one["attributes"]["shows"]["phase"]) for one in listed] == [
         (f"{GROUP}/1/{OLD}", "assumed", "Applied")
     ]
-    ended = (await shell("status", GROUP)).out
+    ended = (await shell("emco", "status", GROUP)).out
     assert ended.startswith(f"emco_resource {GROUP}  Deleted  Deleted (not seen)  for ")
     assert "left behind dep+Deployment of web on prov+old (context 1), last shown Applied" in ended
     for how in ((), ("--at", "0s"), ("--shape", "emco")):
-        body = (await shell("status", GROUP, *how, "--json")).json
+        body = (await shell("emco", "status", GROUP, *how, "--json")).json
         assert len(body.get("left_behind") or body["leftBehind"]) == 1
     await client.publish_and_wait("rsync_resource", "terminated", f"{GROUP}/1/{OLD}", timeout=10)
-    assert (await shell("status", GROUP)).code == 4
+    assert (await shell("emco", "status", GROUP)).code == 4
 
 
 async def test_a_status_is_shown_again_after_each_change(shell: Shell, client: Client) -> None:
@@ -120,7 +120,7 @@ async def test_a_status_is_shown_again_after_each_change(shell: Shell, client: C
         ("app_context", "create", f"{GROUP}/1", {}), ("rsync_resource", "add", f"{GROUP}/1/{OLD}", {}),
         ("emco_resource", "instantiate", GROUP, {"context": "1"}),
     )  # fmt: skip
-    watching = await shell.start("status", GROUP, "--watch", "--json", "--output", "summary")
+    watching = await shell.start("emco", "status", GROUP, "--watch", "--json", "--output", "summary")
     try:
         before = json.loads(await line_with(watching.stdout, '"Instantiating"'))
         await client.publish("rsync_resource", "applied", f"{GROUP}/1/{OLD}")
@@ -137,4 +137,4 @@ async def test_a_status_is_shown_again_after_each_change(shell: Shell, client: C
         "Instantiated",
     )
     assert (watching.returncode, said) == (130, b"")
-    assert "leave out --at" in (await shell("status", GROUP, "--watch", "--at", "1m")).err
+    assert "leave out --at" in (await shell("emco", "status", GROUP, "--watch", "--at", "1m")).err

@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "new_kind"
 
 
 def new_kind(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["new", "kind", *words])
+    return CliRunner().invoke(cli, ["kinds", "new", *words])
 
 
 @pytest.fixture(scope="module", params=["rack", "backup_job"])

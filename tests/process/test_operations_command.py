@@ -27,7 +27,7 @@ async def found_in(wire: Wire, settings: Settings) -> list[Operation]:
 async def test_each_command_leaves_a_note(
     shell: Shell, client: Client, wire: Wire, settings: Settings, tmp_path: Path
 ) -> None:
-    nothing = await shell("operations")
+    nothing = await shell("admin", "operations")
     assert (nothing.code, nothing.out) == (0, "")
     assert "no note of an operation" in nothing.err
     refused = await client.publish_and_wait("cluster", "create", "c1")
@@ -36,13 +36,13 @@ async def test_each_command_leaves_a_note(
     assert (await shell("rejections", "resend", str(place), "--wait")).code == 1
     assert (await shell("rejections", "retry", "--reason", "illegal", "--dry-run")).code == 0
     await shell("rejections", "retry", "--reason", "illegal")
-    assert (await shell("export", str(tmp_path / "log"))).code == 0
-    assert (await shell("import", str(tmp_path / "log"))).code == 0
-    assert (await shell("edge", "add", "c1", "--timeout", "2")).code in (0, 3)
-    assert (await shell("edge", "remove", "c1", "--yes")).code == 0
-    assert (await shell("streams", "--dedupe-window", "300", "--apply")).code == 0
-    assert (await shell("purge", "cluster", "c1", "--yes")).code == 0
-    shown = (await shell("operations", "--json")).lines
+    assert (await shell("log", "export", str(tmp_path / "log"))).code == 0
+    assert (await shell("log", "import", str(tmp_path / "log"))).code == 0
+    assert (await shell("admin", "sites", "add", "c1", "--timeout", "2")).code in (0, 3)
+    assert (await shell("admin", "sites", "remove", "c1", "--yes")).code == 0
+    assert (await shell("admin", "streams", "--dedupe-window", "300", "--apply")).code == 0
+    assert (await shell("admin", "purge", "cluster", "c1", "--yes")).code == 0
+    shown = (await shell("admin", "operations", "--json")).lines
     assert {one["by"] for one in shown} == {ME}
     assert [(one["command"], one["what"]) for one in shown] == [
         ("rejections resend", f"the event rejected at place {place}"),
@@ -52,7 +52,7 @@ async def test_each_command_leaves_a_note(
         ("purge", shown[-1]["what"]),
     ]  # fmt: skip
     assert shown[-1]["what"].endswith("events of cluster c1")
-    table = await shell("operations")
+    table = await shell("admin", "operations")
     assert [title in table.out for title in ("TIME", "COMMAND", "WHAT", "BY", ME)] == [True] * 5
     layout = await inspect(wire, settings)
     assert (await audited(wire, layout)).holds
@@ -76,6 +76,6 @@ async def test_only_operators_write_notes() -> None:
         )
         async with Client.open(settings) as client:
             await client.publish_and_wait("cluster", "create", "c1")
-        assert (await as_operator("purge", "cluster", "c1", "--yes")).code == 0
-        shown = json.loads((await as_operator("operations", "--json")).out)
+        assert (await as_operator("admin", "purge", "cluster", "c1", "--yes")).code == 0
+        shown = json.loads((await as_operator("admin", "operations", "--json")).out)
         assert shown["by"] == f"{ME} as NATS user operator"

@@ -106,12 +106,15 @@ async def test_json_holds_what_the_page_shows(shell: Shell, client: Client) -> N
         ("doctor",),
         ("publish", "cluster", "update", "c1", "--id", "e-1", "--wait"),
         ("publish", "cluster", "update", "c1", "--time", "2026-03-02T08:00:00Z", "--id", "e-1", "--dry-run"),
-        ("replay",),
-        ("replay", "--audit"),
-        ("replay", "--with", "installed"),
+        (
+            "log",
+            "replay",
+        ),
+        ("log", "replay", "--audit"),
+        ("log", "replay", "--with", "installed"),
         ("rejections", "--summary"),
-        ("purge", "--dry-run", *NODE),
-        ("assess", "--live", "examples/gitops/live", "--desired", "examples/gitops/git"),
+        ("admin", "purge", "--dry-run", *NODE),
+        ("gitops", "assess", "--live", "examples/gitops/live", "--desired", "examples/gitops/git"),
     ],
 )
 async def test_what_json_says_yaml_says(shell: Shell, client: Client, words: tuple[str, ...]) -> None:

@@ -45,44 +45,44 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     await client.publish("resource", "observed", ID, {"live": WORD}, check=False)
     await client.publish_and_wait("cluster", "create", "c1")
 
-    dry = json.loads((await shell("purge", "resource", ID, "--dry-run", "--json")).out)
+    dry = json.loads((await shell("admin", "purge", "resource", ID, "--dry-run", "--json")).out)
     assert dry == {
         "kind": "resource", "id": ID, "dry_run": True, "events": 6, "bytes": dry["bytes"], "last_observation": True,
         "rejections": 1, "transitions_kept": dry["transitions_kept"], "archived": None,
     }  # fmt: skip
     assert dry["bytes"] > 1_000
     assert dry["transitions_kept"] >= 2
-    unsure = await shell("purge", "resource", ID)
+    unsure = await shell("admin", "purge", "resource", ID)
     assert (unsure.code, "add --yes" in unsure.err) == (2, True)
-    done = await shell("purge", "resource", ID, "--yes")
+    done = await shell("admin", "purge", "resource", ID, "--yes")
     assert done.code == 0
     assert done.out.startswith("erased 6 events (")
     assert "stay in the log" in done.err
-    again = await shell("purge", "resource", ID, "--yes")
+    again = await shell("admin", "purge", "resource", ID, "--yes")
     assert again.out.startswith("nothing to erase: 0 events")
 
-    audited = await shell("replay", "--audit", "--json", "-v")
+    audited = await shell("log", "replay", "--audit", "--json", "-v")
     assert audited.code == 0, audited
     audit = audited.json
     assert (audit["holds"], audit["purged"], audit["erased"]) == (True, 6, 0)
     await observe(client, ID, "new", "newer")
     for form in ("--tree=shop", "--from=1", "--from=3", "--from=7"):
-        audited = await shell("replay", "--audit", form)
+        audited = await shell("log", "replay", "--audit", form)
         assert audited.code == 0, audited
     assert "purged" in audited.err or form == "--from=7"
-    rebuilt = await shell("replay", "--json")
+    rebuilt = await shell("log", "replay", "--json")
     assert ID in rebuilt.out
-    same = await shell("replay", "--with", "installed", "--fail-on-difference", "--json")
+    same = await shell("log", "replay", "--with", "installed", "--fail-on-difference", "--json")
     assert same.code == 0, same.out
 
     file = tmp_path / "log.plog"
-    assert (await shell("export", str(file), "--records")).code == 0
-    from_file = await shell("replay", "--file", str(file), "--audit", "--json")
+    assert (await shell("log", "export", str(file), "--records")).code == 0
+    from_file = await shell("log", "replay", "--file", str(file), "--audit", "--json")
     assert json.loads(from_file.out)["holds"], from_file
 
-    unknown = await shell("purge", "nothing", ID, "--yes")
+    unknown = await shell("admin", "purge", "nothing", ID, "--yes")
     assert unknown.code == 2
-    bad = await shell("purge", "resource", "too/short", "--yes")
+    bad = await shell("admin", "purge", "resource", "too/short", "--yes")
     assert bad.code == 2
 
 
@@ -130,13 +130,13 @@ async def test_what_stands_in_an_archive_is_said(shell: Shell, client: Client, t
     await observe(client, ID, WORD, WORD + "2")
     await client.publish_and_wait("resource", "observed", ID, {"live": WORD, "source": "wrong"}, check=False)
     await observe(client, OTHER, "stays")
-    assert (await shell("archive", "--before", "now", "--to", str(archive))).code == 0
+    assert (await shell("log", "archive", "--before", "now", "--to", str(archive))).code == 0
     await observe(client, ID, WORD + "3")
-    told = await shell("purge", "resource", ID, "--dry-run", "--json")
+    told = await shell("admin", "purge", "resource", ID, "--dry-run", "--json")
     assert (told.json["archived"], told.json["events"]) == (4, 4)
-    done = await shell("purge", "resource", ID, "--yes")
+    done = await shell("admin", "purge", "resource", ID, "--yes")
     assert done.out.startswith("erased 4 events"), done  # an archive leaves what is young in EVENTS
     assert "archives hold all events up to 4: those of this entity are not erased there" in done.err
-    again = await shell("purge", "resource", ID, "--yes")
+    again = await shell("admin", "purge", "resource", ID, "--yes")
     assert "archives hold all events up to 4" in again.err
-    assert (await shell("replay", "--audit", "--archive", str(archive))).code == 0
+    assert (await shell("log", "replay", "--audit", "--archive", str(archive))).code == 0

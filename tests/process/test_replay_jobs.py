@@ -79,7 +79,7 @@ async def test_shares_add_up(
 
 async def test_the_command_says_the_same(log: Path, tmp_path: Path) -> None:
     (tmp_path / "cut.plog").write_bytes(log.read_bytes()[:-9_000])
-    words = ("replay", "--file", str(tmp_path / "cut.plog"), "--audit", "--jobs")
+    words = ("log", "replay", "--file", str(tmp_path / "cut.plog"), "--audit", "--jobs")
     alone, two = [await call(*words, jobs) for jobs in ("1", "2")]
     assert two == alone
     assert alone[0] == 2
@@ -92,7 +92,7 @@ async def test_an_error_is_that_of_one_process(log: Path, tmp_path: Path) -> Non
     with LogWriter(odd, source.header) as writer:
         for item in source.items():
             writer.write(replace(item, body=b"\xc1") if isinstance(item, RecordItem) else item)
-    words = ("replay", "--file", str(odd), "--with", "examples/degraded.py:COMPONENT", "--jobs")
+    words = ("log", "replay", "--file", str(odd), "--with", "examples/degraded.py:COMPONENT", "--jobs")
     alone, two = [await call(*words, jobs) for jobs in ("1", "2")]
     assert two == alone
     assert alone[0] != 0

@@ -303,33 +303,33 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
 async def test_the_commands(settings: Settings, layout: Layout, tmp_path: Path) -> None:
     server = ("--nats", settings.nats[0], "--prefix", settings.prefix)
     path = str(tmp_path / "log.jsonl.zst")
-    code, out, said = await call("export", path, "--records", "--json", *server)
+    code, out, said = await call("log", "export", path, "--records", "--json", *server)
     told = json.loads(out)
     assert (code, said, told["states"], told["undecided"]) == (0, "", 0, 0)
     assert told["events"] > 600
-    code, out, said = await call("replay", "--file", path, "--audit", *server)
+    code, out, said = await call("log", "replay", "--file", path, "--audit", *server)
     assert (code, said) == (0, "")
     assert out.endswith("the log equals the replay\n")
-    code, out, _ = await call("replay", "--file", path, "--json")
+    code, out, _ = await call("log", "replay", "--file", path, "--json")
     assert (code, len(out.splitlines())) == (0, 6 * 7)
-    code, out, _ = await call("replay", "--with", "installed", "--fail-on-difference", *server)
+    code, out, _ = await call("log", "replay", "--with", "installed", "--fail-on-difference", *server)
     assert (code, out.rstrip().endswith("no differences")) == (0, True)
     degraded = "examples/degraded.py:COMPONENT"
-    code, out, _ = await call("replay", "--with", degraded, "--fail-on-difference", "--json", *server)
+    code, out, _ = await call("log", "replay", "--with", degraded, "--fail-on-difference", "--json", *server)
     assert (code, json.loads(out)["differs"]) == (1, True)
-    code, out, _ = await call("replay", "--with", degraded, *server)
+    code, out, _ = await call("log", "replay", "--with", degraded, *server)
     assert code == 0
     assert "would end in another state" in out
     cut = tmp_path / "cut.plog"
-    await call("export", str(tmp_path / "whole.plog"), *server)
+    await call("log", "export", str(tmp_path / "whole.plog"), *server)
     cut.write_bytes((tmp_path / "whole.plog").read_bytes()[:5000])
-    code, out, said = await call("replay", "--file", str(cut))
+    code, out, said = await call("log", "replay", "--file", str(cut))
     assert code == 2
     assert "events" in out
     assert "its end is missing" in said
-    code, _, said = await call("import", str(cut), *server)
+    code, _, said = await call("log", "import", str(cut), *server)
     assert (code, "its end is missing" in said) == (2, True)
-    code, out, _ = await call("export", "-", "--tree", "c1", "--to", "20", *server)
+    code, out, _ = await call("log", "export", "-", "--tree", "c1", "--to", "20", *server)
     lines = [json.loads(line) for line in out.splitlines()]
     assert (code, lines[0]["tree"], lines[-1]["end"]["events"]) == (0, "c1", len(lines) - 2)
     assert all(line["address"].startswith("c1.") for line in lines[1:-1])
@@ -337,15 +337,15 @@ async def test_the_commands(settings: Settings, layout: Layout, tmp_path: Path) 
 
 async def test_bad_options(tmp_path: Path) -> None:
     for words, said in (
-        (("replay", "--audit", "--with", "x:Y"), "cannot be combined"),
-        (("replay", "--fail-on-difference"), "needs --with"),
-        (("import", "x", "--speed", "fast"), "use 1x, 10x or max"),
-        (("replay", "--from", "now"), "no event lies after --from now"),
-        (("export", "x", "--to", "start"), "no event lies before --to start"),
+        (("log", "replay", "--audit", "--with", "x:Y"), "cannot be combined"),
+        (("log", "replay", "--fail-on-difference"), "needs --with"),
+        (("log", "import", "x", "--speed", "fast"), "use 1x, 10x or max"),
+        (("log", "replay", "--from", "now"), "no event lies after --from now"),
+        (("log", "export", "x", "--to", "start"), "no event lies before --to start"),
     ):
         code, _, err = await call(*words)
         assert (code, said in err) == (2, True), err
-    code, _, err = await call("replay", "--file", str(tmp_path / "none"))
+    code, _, err = await call("log", "replay", "--file", str(tmp_path / "none"))
     assert (code, "No such file" in err) == (2, True)
 
 

@@ -107,10 +107,10 @@ MESSAGES = {
 async def shows_nothing(server: EmbeddedServer, rejected: list[dict[str, Any]]) -> None:
     """The audit is clean and counts the erased events, and no command shows a value."""
     shell = Shell(PHASELINE_NATS=server.url)
-    audit = await shell("replay", "--audit", "--json")
+    audit = await shell("log", "replay", "--audit", "--json")
     assert (audit.code, audit.json["holds"], audit.json["erased"]) == (0, True, len(MESSAGES)), audit
     commands = [
-        ("replay", "--audit"), ("replay", "--with", "installed"), ("rejections", "--json"), ("rejections", "show", "7"),
+        ("log", "replay", "--audit"), ("log", "replay", "--with", "installed"), ("rejections", "--json"), ("rejections", "show", "7"),
         ("why", "shop/shop/core:Secret/shop/a"), ("list", "--json"), ("watch", "--from", "start", "--no-follow"),
         ("publish", "--dry-run", "resource", "observed", ID, "--data", json.dumps({"live": secret(CODED)})),
     ]  # fmt: skip
@@ -203,10 +203,10 @@ async def test_what_is_not_erased_yet_is_in_no_export_and_no_archive(
         await running
     assert leaks(folder)
     for name, more in (("bare.plog", ()), ("whole.plog", ("--records",))):
-        assert (await shell("export", str(files / name), *more)).code == 0
-    audit = await shell("replay", "--audit", "--file", str(files / "whole.plog"), "--json")
+        assert (await shell("log", "export", str(files / name), *more)).code == 0
+    audit = await shell("log", "replay", "--audit", "--file", str(files / "whole.plog"), "--json")
     assert (audit.json["holds"], audit.json["erased"], audit.json["events"]) == (True, len(MESSAGES), 1), audit
-    assert (await shell("archive", "--before", "now", "--to", str(files / "archive"))).code == 0
+    assert (await shell("log", "archive", "--before", "now", "--to", str(files / "archive"))).code == 0
     for part in (files / "archive").glob("part-*.zst"):
         with part.open("rb") as packed:
             (files / f"{part.name}.open").write_bytes(zstandard.ZstdDecompressor().stream_reader(packed).read())

@@ -91,12 +91,12 @@ async def test_an_earlier_moment_shows_what_was_stale_then(
 
 async def test_the_status_of_what_emco_deployed(silent: dict[str, int], shell: Shell) -> None:
     since = timestamp(silent[EDGE])
-    found = (await shell("status", "r", "--json")).json
+    found = (await shell("emco", "status", "r", "--json")).json
     assert {found["stale_since"], found["resources"][0]["clusters"][0]["stale_since"]} == {since}
-    later = (await shell("status", "r", "--shape", "emco", "--json")).json
+    later = (await shell("emco", "status", "r", "--shape", "emco", "--json")).json
     assert {later["stale_since"], later["apps"][0]["clusters"][0]["stale_since"]} == {since}
     assert later["apps"][0]["clusters"][0]["readyStatus"] == "Retrying"
-    drawn = (await shell("status", "r")).out
+    drawn = (await shell("emco", "status", "r")).out
     assert drawn.count("~ as of ") == 2
     assert "Unreachable" in drawn
 

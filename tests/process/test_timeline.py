@@ -219,7 +219,7 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
     reversed_ = await shell("timeline", "c2", "--from", "2026-03-02T09:00Z", "--to", "2026-03-02T08:00Z")
     assert (reversed_.code, reversed_.out, "nothing can be read from 2026" in reversed_.err) == (2, "", True)
     for words in (
-        ("replay", "--from", "10", "--to", "5"),
+        ("log", "replay", "--from", "10", "--to", "5"),
         ("watch", "--from", "2999-01-01"),
         ("get", "c2", "--at", "9999999d"),
     ):

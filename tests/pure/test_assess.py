@@ -15,7 +15,9 @@ ROLLED_OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "ava
 
 
 def run(*arguments: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(cli, ["assess", *arguments], input=given, standalone_mode=False, catch_exceptions=False)
+    return CliRunner().invoke(
+        cli, ["gitops", "assess", *arguments], input=given, standalone_mode=False, catch_exceptions=False
+    )
 
 
 @pytest.fixture
@@ -278,6 +280,6 @@ def test_what_is_wrong(
     write("odd.yaml", "x: 1")
     write("nothing.yaml", "{apiVersion: v1, kind: List, items: null}")
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(cli, ["assess", *arguments], input="")
+    result = CliRunner().invoke(cli, ["gitops", "assess", *arguments], input="")
     assert says in result.output
     assert result.exit_code in (1, 2)

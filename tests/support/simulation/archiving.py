@@ -1,6 +1,6 @@
 """An archive of an installation in a simulation: the real runs, in a folder of this machine, and what it holds.
 
-Belongs here: running `phaseline archive`, reading the files back. Does not: when that happens (`troubles`).
+Belongs here: running `phaseline log archive`, reading the files back. Does not: when that happens (`troubles`).
 """
 
 import asyncio

@@ -89,7 +89,7 @@ class Agent:
 
 
 def _configuration(names: EdgeNames) -> str:
-    """What `phaseline edge config` prints for the server of an edge."""
+    """What `phaseline admin sites config` prints for the server of an edge."""
     plan = edge_server.users_at_edge("pl", (names.name,))
     return edge_server.edge_server(edge_server.EdgeServer(names, ("nats-leaf://hub",)), plan, lambda user: f"U{user}")
 
