@@ -17,6 +17,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged
+from phaseline.engine.log.restored import identity as log_identity
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.notices.following import PUT_BACK, RULE_CHANGED, FollowedLog, FollowedTo, looks_back
 from phaseline.engine.notices.groups import NoticeEvent
@@ -90,6 +91,8 @@ class Notifier:
         self._pending = None
         self._ahead_ns = await clock.server_time(installation) - time_ns()
         following, checkpoint = await self._taken_up(installation, stop)
+        if stop.is_set():
+            return
         self._at, self._place = checkpoint.at, checkpoint.place
         async with self._read(installation, following, checkpoint) as watch:
             await self._save(following)
@@ -120,6 +123,9 @@ class Notifier:
     async def _taken_up(self, installation: Installation, stop: asyncio.Event) -> tuple[FollowedLog, FollowedTo]:
         """Where to go on: behind all that was stored before."""
         self._identity = await self._main.log_identity()
+        while self._identity == log_identity.UNKNOWN and not stop.is_set():
+            await either(stop, LOOK)  # until a worker has worked on it
+            self._identity = await self._main.log_identity()
         own = await self._notices._session.installation()  # noqa: SLF001  # as above
         while not stop.is_set() and await clock.settled(own) is None:
             await either(stop, LOOK)  # what a former notifier stored last counts
@@ -141,9 +147,7 @@ class Notifier:
 
     async def _before_loss(self, installation: Installation, checkpoint: FollowedTo) -> FollowedTo:
         """The checkpoint in a log that was put back: what came after the backup is gone."""
-        from phaseline.engine.log.restored import identity  # noqa: PLC0415  # few logs were put back
-
-        note = await identity.last(installation)
+        note = await log_identity.last(installation)
         place = min(checkpoint.place, 0 if note is None else note.place)
         return FollowedTo(place, checkpoint.at, min(place, checkpoint.first))
 
