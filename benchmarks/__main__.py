@@ -41,6 +41,7 @@ TITLES = {
     "handover": "Handing partitions over",
     "scale": "A million entities",
     "questions": "Questions that workers answer",
+    "notices": "Notices",
     "metrics": "Metrics",
     "install": "Installing, importing, starting",
 }

@@ -71,12 +71,10 @@ class Cost(NamedTuple):
 async def run(entities: int = ENTITIES, rounds: int = ROUNDS, commands: Iterable[str] = ()) -> dict[str, Any]:
     """The costs of commands (all without names), on a terminal, as JSON to a pipe, and of the bare reader."""
     async with EmbeddedServer() as server:
-        for prefix, events in (("pl", _adopted), ("ph", _moved), ("pr", _rejected)):
+        for prefix, events in (("pl", adopted), ("ph", _moved), ("pr", _rejected)):
             settings = Settings(feed="msgpack", nats=(server.url,), partitions=1, prefix=prefix)
             async with Wire.open(settings, name="bench") as wire:
-                await _fill(
-                    wire, await provision(wire, settings, installed().copies.values()), prefix, events(entities)
-                )
+                await fill(wire, await provision(wire, settings, installed().copies.values()), prefix, events(entities))
         found = {}
         for name in commands or COMMANDS:
             prefix, words, (stream, filter_) = COMMANDS[name]
@@ -88,7 +86,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS, commands: Iterable
     return {"entities": entities, "rounds": rounds, "commands": found}
 
 
-def _adopted(entities: int) -> Iterator[tuple[str, str, dict[str, Any] | None]]:
+def adopted(entities: int) -> Iterator[tuple[str, str, dict[str, Any] | None]]:
     """Nodes, a thousand in each cluster: `(trigger, id, data)`."""
     for number in range(entities):
         cluster, node = divmod(number, 1_000)
@@ -109,7 +107,7 @@ def _rejected(entities: int) -> Iterator[tuple[str, str, dict[str, Any] | None]]
         yield "stop", f"c{number // 1_000}/pool/node-{number % 1_000}", None
 
 
-async def _fill(
+async def fill(
     wire: Wire, layout: Layout, prefix: str, events: Iterator[tuple[str, str, dict[str, Any] | None]]
 ) -> None:
     """Commit what a worker would make of events of nodes."""

@@ -21,6 +21,7 @@ from benchmarks import (
     health,
     latency,
     metrics,
+    notices,
     page,
     reading,
     rejections,
@@ -242,6 +243,17 @@ def test_rejections_of_each_sort_are_measured() -> None:
 
 def test_what_is_compared_is_in_sync() -> None:
     assert compare(large_deployment.desired(), large_deployment.live()) == []
+
+
+def test_a_storm_by_one_cause_is_one_message() -> None:
+    assert notices.storm(20)["messages"] == ["begin", "end"]
+
+
+@pytest.mark.slow
+async def test_following_a_log_is_measured() -> None:
+    found = await notices.run(records=2_000, rounds=1, nodes=20)
+    assert found["ratio"] > 0
+    assert "the notifier follows" in notices.page(found)
 
 
 @pytest.mark.slow

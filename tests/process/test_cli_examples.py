@@ -47,6 +47,7 @@ ENDS = {
     "phaseline publish cluster create c1 --wait": {0, 1},  # the second time it is rejected
     "phaseline kinds new backup_job  ": {0, 2},  # the second time the folder is there
     "phaseline list node": {0, 1},
+    "phaseline notices test": {1},  # nobody listens
     "phaseline doctor": {0, 1},
     "phaseline admin streams --replicas 3 --log": {1},  # something differs
     "phaseline admin streams --replicas 3 --apply": {6},  # this server is no member of a cluster

@@ -1,0 +1,179 @@
+"""Notices: following a log against `watch --json`, and a storm of many entities by one cause.
+
+Belongs here: both measurements. Does not: what rules make (`tests/laws/test_notice_laws`).
+"""
+
+import asyncio
+import os
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+from msgspec.structs import replace
+
+from benchmarks import reading
+from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.notices import read_rules
+from phaseline.engine.notices.fold import Fold
+from phaseline.engine.notices.groups import NoticeEvent
+from phaseline.engine.notices.rules import Rules
+from phaseline.engine.products.notices.events import event
+from phaseline.engine.products.notices.names import of_notices
+from phaseline.engine.products.notices.notifier import Notifier, digest
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker
+from phaseline.machines.built_in import installed
+from phaseline.schemas.records import SECOND, Transition
+from phaseline.testing import given
+
+RECORDS, ROUNDS, NODES = 50_000, 5, 50_000
+RULES = """
+receivers: {ops: {nats: {subject: told}}}
+rules:
+- {name: clusters, when: {kinds: [cluster]}, to: [ops]}
+- {name: nodes, when: {kinds: [node]}, for: 5m, to: [ops]}
+- {name: pools, when: {kinds: [node_pool]}, group: parent, for: 5m, to: [ops]}
+"""
+STORM = """
+receivers: {ops: {nats: {subject: told}}}
+rules: [{name: nodes, when: {kinds: [node]}, for: 5m, to: [ops]}]
+"""
+FOLLOW = [sys.executable, "-c", f"{reading.SCRIPT}\nfrom benchmarks.notices import follow; follow(*sys.argv[1:])"]
+
+
+async def run(records: int = RECORDS, rounds: int = ROUNDS, nodes: int = NODES) -> dict[str, Any]:
+    """CPU seconds of following so many records, and of showing them; the storm."""
+    async with EmbeddedServer() as server, AsyncExitStack() as stack:
+        settings = Settings(feed="msgpack", nats=(server.url,), partitions=1)
+        wire = await stack.enter_async_context(Wire.open(settings, name="bench"))
+        layout = await provision(wire, settings, installed().copies.values())
+        await reading.fill(wire, layout, "pl", reading.adopted(records))
+        for one in (settings, of_notices(settings)):
+            await _worker(stack, one)
+        await _checkpoints(settings, rounds)
+        environment = {**os.environ, "PHASELINE_NATS": server.url}
+        ways = {
+            "followed": [*FOLLOW, server.url],
+            "watch": [*reading.COMMAND, *["watch", "--from", "start", "--no-follow", "--json"]],
+        }  # fmt: skip
+        costs: dict[str, list[reading.Cost]] = {way: [] for way in ways}
+        for number in range(rounds):
+            for way, command in ways.items():
+                words = [*command, f"n{number}"] if way == "followed" else command
+                costs[way].append(await asyncio.to_thread(reading.measured, words, environment, terminal=False))
+    ratios = [b.cpu / a.cpu for a, b in zip(costs["followed"], costs["watch"], strict=True)]
+    cpu = {way: statistics.median(one.cpu for one in some) for way, some in costs.items()}
+    memory = {way: statistics.median(one.memory for one in some) for way, some in costs.items()}
+    return {
+        "records": records, "rounds": rounds, "cpu": cpu, "memory": memory, "ratio": statistics.median(ratios),
+        "storm": storm(nodes),
+    }  # fmt: skip
+
+
+async def _worker(stack: AsyncExitStack, settings: Settings) -> None:
+    """A worker of an installation, at work until the stack is closed."""
+    wire = await stack.enter_async_context(Wire.open(settings, name="bench"))
+    worker, stop = Worker(wire, settings, installed(settings.prefix)), asyncio.Event()
+    running = asyncio.create_task(worker.run(stop))
+
+    async def end() -> None:
+        stop.set()
+        await running
+
+    stack.push_async_callback(end)
+    await worker.ready.wait()
+
+
+async def _checkpoints(settings: Settings, rounds: int) -> None:
+    """Let the log count as followed up to its beginning, by a notifier of each round."""
+    async with Client.open(settings) as main, Client.open(of_notices(settings)) as notices:
+        identity = 0
+        while not identity:
+            identity = await main.log_identity()
+            await asyncio.sleep(0.05)
+        data = {
+            "place": 0, "first": 0, "at": "1970-01-01T00:00:00Z", "log_identity": identity,
+            "rules": digest(_rules(), main.kinds),
+        }  # fmt: skip
+        names = [f"n{number}" for number in range(rounds)]
+        await notices.publish_many(
+            event("notifier", "followed", name, data, identity, 0, str(data["at"])) for name in names
+        )
+
+
+def _rules() -> Rules:
+    return read_rules.read(RULES, installed())
+
+
+def follow(url: str, name: str) -> None:
+    """Follow the log up to its end as the notifier of that name, and say how many records there were."""
+    print(asyncio.run(_follow(url, name)))
+
+
+async def _follow(url: str, name: str) -> int:
+    settings, stop = Settings(nats=(url,)), asyncio.Event()
+    async with Client.open(settings) as main, Client.open(of_notices(settings)) as notices:
+        notifier = Notifier(main, notices, name, _rules(), lambda _: False)
+        running = asyncio.create_task(notifier.run(stop))
+        await notifier.is_following.wait()
+        stop.set()
+        await running
+        return notifier.records
+
+
+def storm(nodes: int) -> dict[str, Any]:
+    """So many nodes fail by one cause and recover: what is told, CPU, memory."""
+    kinds = installed()
+    bad, well = _records()
+    rules = read_rules.read(STORM, kinds)
+    fold, told = Fold(kinds, rules), list[NoticeEvent]()
+    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    for place, record in enumerate(_many(bad, nodes, 0), 1):
+        told += fold.take(place, record)
+    told += fold.advance(bad.time_ns + 301 * SECOND)
+    for place, record in enumerate(_many(well, nodes, 600 * SECOND), nodes + 1):
+        told += fold.take(place, record)
+    told += fold.advance(bad.time_ns + 10_000 * SECOND)
+    seconds = time.process_time() - begun
+    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    messages = [one.word for one in told if one.word]
+    return {"nodes": nodes, "messages": messages, "microseconds": seconds / nodes / 2 * 1e6, "memory": more}
+
+
+def _records() -> tuple[Transition, Transition]:
+    node = given().event("node", "adopt", "c1/p/n1", {"phase": "Running"})
+    failed = node.when("node", "not_ready", "c1/p/n1", {"reason": "KubeletStopped"})
+    ready = node.event("node", "not_ready", "c1/p/n1").when("node", "ready", "c1/p/n1")
+    return failed.transitions[0], ready.transitions[0]
+
+
+def _many(record: Transition, nodes: int, later: int) -> Iterator[Transition]:
+    for number in range(nodes):
+        yield replace(record, entity=replace(record.entity, id=f"c1/p/n{number}"), time_ns=record.time_ns + later)
+
+
+def page(found: dict[str, Any]) -> str:
+    """The results as Markdown."""
+    cpu, memory, storm_ = found["cpu"], found["memory"], found["storm"]
+    words = ", ".join(storm_["messages"])
+    return "\n".join([
+        f"A log of {found['records']:,} records and three rules: CPU seconds of the whole process, medians of",
+        f"{found['rounds']} rounds that take turns.",
+        "",
+        "| what | CPU, s | memory, MB |",
+        "|---|---|---|",
+        f"| the notifier follows it | {cpu['followed']:.2f} | {memory['followed']:.0f} |",
+        f"| `watch --json` shows it | {cpu['watch']:.2f} | {memory['watch']:.0f} |",
+        "",
+        f"The notifier follows {found['ratio']:.2f} times as many records in a second of CPU as `watch --json` shows.",
+        "",
+        f"{storm_['nodes']:,} nodes fail by one cause and recover: {len(storm_['messages'])} messages ({words}),",
+        f"{storm_['microseconds']:.0f} us a record, {storm_['memory']:.0f} MB more memory.",
+    ])  # fmt: skip
