@@ -87,7 +87,7 @@ class GroupingType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has 
         ("phaseline levels node --by tree", "how available the nodes of each tree were"),
         ("phaseline levels --windows notices.yaml", "without maintenance"),
         ("phaseline levels --flaps --from 1d", "who comes and goes"),
-        ("phaseline levels excuse c1 --from 02:00 --to 03:00 --why 'new switches'", "what counts for nothing"),
+        ("phaseline levels excuses", "what was excused later"),
     ],
 )
 def levels() -> None:
@@ -173,8 +173,7 @@ WHY: Final = click.option("--why", required=True, metavar="TEXT", help="Why, for
 @levels.command(
     cls=Page,
     examples=[
-        ("phaseline levels excuse c1 --from 02:00 --to 03:00 --why 'new switches'", "an hour of one cluster"),
-        ("phaseline levels excuse c1/pool-a --from 2026-03-01T02:00Z --to 2026-03-01T04:30Z --why 'a bad image'", ""),
+        ("phaseline levels excuse c1 --from 2026-03-01T02:00Z --to 2026-03-01T03:00Z --why 'new switches'", ""),
     ],
 )
 @click.argument("tree", type=names.ID, metavar="ID")

@@ -222,3 +222,42 @@ def test_the_order_of_trees_does_not_matter(
     one = measured(log, 0, END, windows, excuses)
     assert grouped(other, ENTITY) == grouped(one, ENTITY)
     assert grouped(other, TREE) == grouped(one, TREE)
+
+
+@BUDGET
+@given(LOGS, EXCUSES)
+def test_outages_are_the_stays_in_the_class_bad(log: list[Transition], excuses: list[Excuse]) -> None:
+    """What an entity is between records with one time does not count."""
+    stays: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    last: dict[tuple[str, str], tuple[int, bool]] = {}
+    for key, time, is_bad in [
+        *_looks(log),
+        *((key, END, False) for key in {(r.entity.kind, r.entity.id) for r in log}),
+    ]:
+        since, was = last.get(key, (time, False))
+        if was and time > since:
+            some = stays.setdefault(key, [])
+            if some and some[-1][1] == since:
+                some[-1] = (some[-1][0], time)
+            else:
+                some.append((since, time))
+        last[key] = (time, is_bad)
+    tallies = measured(log, 0, END, (), excuses)
+    for one in tallies:
+        mine = stays.get((one.kind, one.id), [])
+        excused = Spans((each.begin_ns, each.end_ns) for each in excuses if in_trees((each.tree,), one.id))
+        if "silent" in one.times:
+            continue  # what is silent while it is bad is unknown
+        left = [(end - begin - excused.within(begin, end), end < END) for begin, end in mine]
+        assert one.recorded.number == len(mine)
+        assert one.failures.number == sum(lasted > 0 for lasted, _ in left)
+        assert one.failures.ended_time == sum(lasted for lasted, has_ended in left if has_ended)
+
+
+def _looks(log: list[Transition]) -> Iterable[tuple[tuple[str, str], int, bool]]:
+    """Whether each entity is bad from the last record of a time on."""
+    latest: dict[tuple[tuple[str, str], int], bool] = {}
+    for record in log:
+        key = (record.entity.kind, record.entity.id)
+        latest[key, record.time_ns] = class_of_entity(KINDS, record.entity) == "bad"
+    return [(key, time, is_bad) for (key, time), is_bad in latest.items()]

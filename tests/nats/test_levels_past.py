@@ -130,6 +130,8 @@ async def test_a_range_before_everything_is_empty_and_an_unknown_tree_is_named(c
     assert levels_map(found)["total"]["availability"] is None
     with pytest.raises(TreeUnknown):
         await levels(client, LevelsQuestion("start", trees=("c9",)))
+    before = await levels(client, LevelsQuestion(Moment(0, 1), Moment(0, SECOND), trees=("c1",)))
+    assert before.rows == []
     assert time.time_ns() > found.end_ns
 
 

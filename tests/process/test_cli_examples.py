@@ -41,6 +41,7 @@ PARSED = {
     "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",
     "phaseline log export all.plog.zst --records --archive": "reads that archive",
     "phaseline serve --archive": "reads that archive",
+    "phaseline levels show --archive": "reads that archive",
 }
 """By the beginning of an example, why it cannot run. Its options and arguments are parsed."""
 ENDS = {
@@ -59,6 +60,7 @@ MEANT = (
     ("infra/web/c1", "infra/web/east"),
     ("show 4711", "show $REJECTED"),
     ("resend 4711", "resend $REJECTED"),
+    ("withdraw 4711", "withdraw $EXCUSE"),
 )
 """Names in examples, and what has this part in the system of this test."""
 MOMENTS = ("03:00", "03:12", "03:30", "2h", "15m", "1d", "24h")
@@ -78,6 +80,8 @@ BEFORE = {
     "phaseline admin purge": "phaseline publish resource observed shop/web/core:Secret/shop/mail --data '{\"live\": null}'",
     "phaseline log replay --file day.plog.zst": "phaseline log export day.plog.zst",
     "phaseline log export day.plog.zst": "mkdir tests",
+    "phaseline levels --windows": "cp examples/notices.yaml notices.yaml",
+    "phaseline levels withdraw": "EXCUSE=$(phaseline levels excuses --json | head -1 | jq .place)",
     "phaseline notices try": "cp examples/notices.yaml notices.yaml",
     "phaseline counts": "phaseline publish --file examples/fleet/infra.jsonl",
     "phaseline tree proj+vfw+v1+group": "phaseline publish --file examples/emco/deployment.jsonl",

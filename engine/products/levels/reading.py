@@ -105,8 +105,16 @@ class _Reading:
                     fold.take(one.sequence, one.record)
             self.progress(fold.records)
         if asked.trees and not known and not fold.records:
-            raise TreeUnknown(root=asked.trees[0])
+            await self._check_known(asked.trees)
         return self._result(fold, begin, end, [*away], excuses)
+
+    async def _check_known(self, trees: Sequence[str]) -> None:
+        """Raise `TreeUnknown` if there is nothing in these trees now either."""
+        now = states_of(await self.client.at())
+        for tree in trees:
+            if await now.states(below=tree, deleted=True):
+                return
+        raise TreeUnknown(root=trees[0])
 
     def _result(
         self, fold: LevelsFold, begin: int, end: int, away: Sequence[Span], excuses: Sequence[Excuse]
