@@ -29,14 +29,14 @@ class Root(NamedTuple):
 
 
 def root_of(facet: FacetExplanation) -> Root | None:
-    """The root of a facet: of what a view looks at, else of what is not well below, else of its own causes."""
+    """The root of a facet: of what a view looks at, else of what is not well below, else of its last own cause."""
     if facet.view is not None:
         for one in facet.view.predicates:
-            found = [root for each in one.entities if (root := root_of(each)) is not None]
-            if found or (one.cause is not None and one.cause.records):
-                return found[0] if found else _root([one.cause], facet.message)
-        if facet.view.cause is not None and facet.view.cause.records:
-            return _root([facet.view.cause], facet.message)
+            found = next(filter(None, map(root_of, one.entities)), None) or _root_of(one.cause, facet)
+            if found is not None:
+                return found
+        if (found := _root_of(facet.view.cause, facet)) is not None:
+            return found
     below = (root_of(one) for one in facet.below)
     return next(filter(None, below), None) or _root(facet.causes, facet.message)
 
@@ -65,12 +65,19 @@ def told(explanation: Explanation) -> str:
     )
 
 
-def _root(causes: Sequence[CauseChain | None], message: str) -> Root | None:
-    records = next((one.records for one in causes if one is not None and one.records), ())
-    if not records:
+def _root_of(cause: CauseChain | None, facet: FacetExplanation) -> Root | None:
+    return None if cause is None else _root([cause], facet.message)
+
+
+def _root(causes: Sequence[CauseChain], message: str) -> Root | None:
+    """The end of the cause that came last; of what was cleared, only if nothing else is known."""
+    known = [one for one in causes if one.records]
+    standing = [one for one in known if one.role != "cleared"] or known
+    if not standing:
         return None
-    said = ": ".join(filter(None, (records[-1].reason, records[-1].message)))
-    return Root(records[-1], said or message)
+    record = max(standing, key=lambda one: one.records[0].entity.version).records[-1]
+    said = ": ".join(filter(None, (record.reason, record.message)))
+    return Root(record, said or message)
 
 
 def _named(facets: Sequence[FacetExplanation], facet: FacetExplanation) -> str:

@@ -76,7 +76,7 @@ export class Strip {
 			[this.#buckets, this.#place] = [bucketsOf(found), found.place];
 			this.#paint();
 		} catch {
-			this.#at = Date.now();
+			this.#at = Date.now() - EVERY + 1000;
 		}
 	}
 

@@ -261,7 +261,14 @@ async def test_a_browser_logs_in(guarded: Guarded) -> None:
     assert (await http.post("/v1/session")).status_code == 401
     assert (await http.post("/v1/session", headers=bearer("phl_wrong"))).status_code == 401
     answer = await http.post("/v1/session", headers={**bearer(guarded.reader), "sec-fetch-site": "same-origin"})
-    assert answer.json() == {"name": "reader", "roles": ["read"], "trees": ["c1"], "published": [], "sources": []}
+    assert answer.json() == {
+        "name": "reader",
+        "roles": ["read"],
+        "trees": ["c1"],
+        "published": [],
+        "sources": [],
+        "links": [],
+    }
     cookie = answer.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
     assert (await http.get("/v1/entities")).json()["total"] == 1  # httpx sends the cookie

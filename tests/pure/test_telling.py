@@ -41,6 +41,14 @@ def test_programs_get_the_root_of_each_facet() -> None:
     assert (node["root"]["trigger"], node["root"]["state"], node["root"]["message"]) == ("not_ready", "Failed", None)
 
 
+def test_of_several_causes_the_last_one_is_the_root() -> None:
+    failed = event("node", "cleanup_failed", "c/p/n", {"message": "the volume API timed out"})
+    history = told(event("node", "overdue", "c/p/n"), event("node", "delete", "c/p/n"), failed)
+    root = root_of(explanation(history, "node", "c/p/n").facets[0])
+    assert root is not None
+    assert (root.record.trigger, root.message) == ("cleanup_failed", "the volume API timed out")
+
+
 def test_the_text_has_the_root_first_then_the_view_and_the_base_last() -> None:
     history = told(event("cluster", "overdue", "c", {"message": OWES}))
     first, *lines = str(explanation(history, "node_pool", "c/p")).splitlines()

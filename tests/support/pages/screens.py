@@ -29,6 +29,8 @@ POOLS, NODES = 4, 30
 PAUSE = 0.05
 """Seconds between two events, so that the time bar has a shape."""
 LARGEST = 150_000
+DRAWN = "document.getElementById('strip').hidden || document.querySelector('.track .ends span')"
+"""The time bar is there, where a screen has one."""
 
 
 async def grown(client: Client) -> None:
@@ -64,6 +66,7 @@ async def main() -> None:
                 for name, (address, scheme) in SCREENS.items():
                     async with browser.tab(started, scheme=scheme) as tab:
                         await tab.goto(f"{served.url}/{address}")
+                        await tab.until(DRAWN)
                         await tab.page.wait_for_timeout(1500)
                         target = ROOT / "docs" / f"page-{name}.png"
                         await tab.page.screenshot(path=target)
