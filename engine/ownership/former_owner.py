@@ -7,8 +7,14 @@ Does not: the other steps of a take-over (`takeover`).
 from typing import NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader, origin
+from phaseline.engine.jetstream.direct_get import (
+    LastMessage,
+    last_message_from_leader,
+    message_from_leader,
+    origin,
+)
 from phaseline.engine.jetstream.reader import BUFFER, Reader
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.foreign import Standing
@@ -42,11 +48,25 @@ async def read(installation: Installation, partition: int, *, accept_loss: bool)
         return Former(checkpoint.decode(found.ours.data), found.sequence, found.end)
     if place <= found.end:
         position = await _last_cause(installation, partition) if found.end else 0
-        if position or not place:
+        if position or not place or await _holds_what_was_copied(installation, partition):
             return _rebuilt(partition, copy, found, position)
     if not accept_loss:
         raise LogDamaged.log_emptied(subject=subjects.checkpoint(partition), partition=partition, place=place)
     return Former(_copied(copy), found.sequence, found.end, lost=True)
+
+
+async def _holds_what_was_copied(installation: Installation, partition: int) -> bool:
+    """Whether LOG holds each message of the partition of which STATE has a copy: then none was a worker's.
+
+    So it is with foreign messages that came before the first worker. A log that was emptied lacks what STATE has.
+    """
+    wire, layout = installation.wire, installation.layout
+    async for copies in read_all(wire, layout.state, [f"{installation.prefix}.state.{partition}.>"]):
+        for copy in copies:
+            held = await message_from_leader(wire, layout.log, {"seq": origin(copy.block)})
+            if held is None or held.data != copy.data:
+                return False
+    return True
 
 
 def _rebuilt(partition: int, copy: LastMessage | None, found: Standing, position: int) -> Former:

@@ -10,7 +10,9 @@ import pytest
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
-from tests.support.simulation import schedule
+from phaseline.schemas.subjects import Subjects
+from tests.support.simulation import judge, schedule
+from tests.support.simulation.connection import Frame
 from tests.support.simulation.plant import Plant, running
 from tests.support.simulation.safeguards import SAFEGUARDS
 from tests.support.simulation.world import World
@@ -39,6 +41,27 @@ def test_without_a_safeguard_a_seed_finds_a_problem(name: str) -> None:
         seed = next(one for one in range(REACH) if found_by(one).problems)
         assert any(safeguard.problem in one for one in found_by(seed).problems), str(found_by(seed))
     assert not found_by(seed).problems, str(found_by(seed))
+
+
+def test_a_foreign_checkpoint_that_came_before_the_first_worker_stops_nobody() -> None:
+    """STATE copies it, so that it looks as if the log had lost the checkpoint of which it is a copy."""
+    plant = Plant(World(1), (), 8)
+
+    async def provisioned() -> None:
+        async with Wire.open(plant.settings) as wire:
+            layout = await provision(wire, plant.settings)
+            for partition in range(layout.partitions):
+                subject = Subjects("pl").checkpoint(partition)
+                plant.hub.handle(Frame(f"$JS.API.STREAM.INFO.{layout.lease}", subject, b"", None))
+                await asyncio.sleep(3.0)
+
+    with running(plant):
+        plant.world.complete(plant.world.process("intruder"), provisioned())
+        plant.start_worker()
+        plant.start_agents()
+        plant.world.run(lambda: not plant.waits_for, 60.0)
+        assert not judge.problems(plant)
+        assert len(plant.hub.streams["pl-LOG"].foreign) == 2
 
 
 def test_a_message_that_is_lost_on_its_way_comes_although_no_other_follows() -> None:
