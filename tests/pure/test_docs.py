@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ CODE = re.compile(r"```.*?```", re.DOTALL)
 SYMBOL = re.compile(r"`([\w.]+)(?:\(\))?` in\s\[[^\]]*\]\(([\w/.]+\.py)\)")
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """The anchors that GitHub makes of a page's headings."""
     found: Counter[str] = Counter()

@@ -34,7 +34,7 @@ from phaseline.schemas.errors import (
     every,
     exit_of,
 )
-from tests.support.house import RINGS, ROOT, files, parsed
+from tests.support.house import RINGS, ROOT, files, nodes
 from tests.support.raising import raises
 
 GROUPS = (NoAnswer, NotFound, InvalidInput, SetupError, ServerRefused, LogDamaged, ServerBug)
@@ -122,17 +122,17 @@ def naming(words: set[str]) -> list[Path]:
     return [path for path in files(".py", *RINGS) if found.search(path.read_text(encoding="utf-8"))]
 
 
-def calls(tree: ast.AST) -> typing.Iterator[tuple[str, ast.Call]]:
+def calls(path: Path) -> typing.Iterator[tuple[str, ast.Call]]:
     """The calls that make errors without a class, each with the error as it is written."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in CASES:
+    for node in nodes(path):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in CASES:
             yield ast.unparse(node.func), node
 
 
 def test_every_error_without_a_class_is_raised_and_always_with_the_same_details() -> None:
     made: dict[str, set[frozenset[str]]] = defaultdict(set)
     for path in naming({name.partition(".")[0] for name in CASES}):
-        for name, call in calls(parsed(path)):
+        for name, call in calls(path):
             assert not call.args, f"{path}:{call.lineno}: details have names"
             if all(one.arg for one in call.keywords):
                 made[name].add(frozenset(str(one.arg) for one in call.keywords))
@@ -147,7 +147,7 @@ def test_no_table_is_keyed_by_errors() -> None:
     """A new error has one place: what follows from it is an attribute."""
     classes = {type(one).__name__ for one in EVERY}
     for path in naming(classes):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Dict):
                 keys = {one.id for one in node.keys if isinstance(one, ast.Name)}
                 assert not keys & classes, f"{path}:{node.lineno}"

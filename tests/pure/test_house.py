@@ -6,14 +6,13 @@ pyproject.toml), style (ruff), links of pages (`test_docs`), the folders of test
 
 import ast
 import re
-import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.house import RINGS, ROOT, exists, files, module_at, name_of, nodes, parsed
+from tests.support.house import DEFINITIONS, FUNCTIONS, RINGS, ROOT, exists, files, module_at, name_of, nodes, parsed
 
 CHARTERED = (*RINGS, "src/phaseline", "tests/support")
 GENERATED = {
@@ -91,13 +90,16 @@ def test_no_two_public_classes_have_one_name() -> None:
     report(f"{name}: {', '.join(found)}" for name, found in sorted(doubled.items()) if len(found) > 1)
 
 
+TEXTS = (ast.Constant, ast.JoinedStr)
+
+
 def prose_lines(path: Path) -> set[int]:
     """The lines of a module that hold comments and docstrings."""
-    with path.open("rb") as file:
-        tokens = list(tokenize.tokenize(file.readline))
-    found = {
-        token.start[0] for token in tokens if token.type == tokenize.COMMENT and token.line.strip().startswith("#")
-    }
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = {number for number, line in enumerate(lines, 1) if line.lstrip().startswith("#")}
+    for node in nodes(path):
+        if isinstance(node, TEXTS):  # a line of a text is no comment
+            found.difference_update(range(node.lineno + 1, (node.end_lineno or 0) + 1))
     for node in nodes(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             found.update(range(node.lineno, (node.end_lineno or 0) + 1))
@@ -153,8 +155,7 @@ def test_no_function_is_too_long() -> None:
         f"{name_of(path)}:{node.lineno} {node.name} has {length} lines"
         for path in files(".py")
         for node in nodes(path)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION
+        if isinstance(node, FUNCTIONS) and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION
     )
 
 
@@ -200,8 +201,7 @@ def prose(path: Path) -> str:
         return text
     if path.suffix != ".py":
         return "\n".join(comments)
-    with_docstrings = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    found = [ast.get_docstring(node) or "" for node in nodes(path) if isinstance(node, with_docstrings)]
+    found = [ast.get_docstring(node) or "" for node in nodes(path) if isinstance(node, (ast.Module, *DEFINITIONS))]
     return "\n".join([*found, *comments])
 
 

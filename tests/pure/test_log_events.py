@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from phaseline.engine.core.counts.outcomes import EventCounts
+from tests.support.house import walked
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "engine").rglob("*.py"))
@@ -32,7 +33,7 @@ def log_calls(source: str) -> Iterator[LogCall]:
     """The log calls of a program. Its logger must be called `log`, and its events must be literals."""
     if "log." not in source and "get_logger" not in source:  # parsing takes long
         return
-    for node in ast.walk(ast.parse(source)):
+    for node in walked(ast.parse(source)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         called, method = node.func.value, node.func.attr

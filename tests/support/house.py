@@ -45,10 +45,26 @@ def parsed(path: Path) -> ast.Module:
         gc.enable()
 
 
+def walked(tree: ast.AST) -> list[ast.AST]:
+    """The nodes that have parts, in the order of `ast.walk`, which takes three times as long."""
+    found = [tree]
+    for node in found:
+        for part in vars(node).values():
+            if isinstance(part, list):
+                found += [one for one in part if isinstance(one, ast.AST)]
+            elif isinstance(part, ast.AST) and part._fields:
+                found.append(part)
+    return found
+
+
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
     """All nodes of a module. Walking the trees takes longer than everything else that the rules do."""
-    return tuple(ast.walk(parsed(path)))
+    return tuple(walked(parsed(path)))
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
 
 class Identifiers(NamedTuple):
@@ -67,12 +83,13 @@ def identifiers(path: Path) -> Identifiers:
     names: set[str] = set()
     constants: set[str] = set()
     for node in nodes(path):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, ast.Name):  # half of the nodes are names
+            if isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+        elif isinstance(node, DEFINITIONS):
             names.add(node.name)
         elif isinstance(node, ast.arg):
             names.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -98,7 +115,7 @@ def _members(node: ast.ClassDef) -> Iterator[str]:
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
             yield part.name
             yield from (
-                one.attr for one in ast.walk(part) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
+                one.attr for one in walked(part) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
             )
         elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
             yield part.target.id

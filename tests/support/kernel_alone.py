@@ -8,7 +8,6 @@ import itertools
 import sys
 from collections.abc import AsyncIterator
 from importlib.abc import MetaPathFinder
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,14 +36,16 @@ sys.meta_path.insert(0, Absent())
 from phaseline.engine.embedded.server import EmbeddedServer  # noqa: E402  # what cannot be imported is said first
 from phaseline.engine.jetstream.wire import Wire  # noqa: E402
 from phaseline.engine.settings import Settings  # noqa: E402
+from tests.support import effort  # noqa: E402
 
+effort.register()
 _serial = itertools.count(1)
 
 
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[EmbeddedServer]:
-    """A server of the test's own."""
-    async with EmbeddedServer(tmp_path / "nats") as running:
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedServer]:
+    """The server that the tests share."""
+    async with EmbeddedServer(tmp_path_factory.mktemp("nats")) as running:
         yield running
 
 
