@@ -20,7 +20,7 @@ from phaseline.schemas.similar import did_you_mean
 
 PACKAGE = __name__.rpartition(".")[0]
 Sections = dict[str, dict[str, tuple[str, str]]]
-"""By title, the commands of a section: name -> (`module.function` in this package, one line of help)."""
+"""By title, the commands of a section: name -> (`module.function` in this package or in full, one line of help)."""
 Moved = Mapping[tuple[str, ...], tuple[str, ...]]
 """By the words of a command as earlier versions had it, its words now."""
 
@@ -52,9 +52,10 @@ class Lazy(Page, click.Group):
         """Import the command of that name."""
         if name not in self.table:
             return super().get_command(ctx, name)
-        module, _, function = self.table[name][0].partition(".")
+        module, _, function = self.table[name][0].rpartition(".")
         with loading_modules():
-            command: click.Command = getattr(import_module(f"{PACKAGE}.{module}"), function)
+            named = module if "." in module else f"{PACKAGE}.{module}"
+            command: click.Command = getattr(import_module(named), function)
         return command
 
     def resolve_command(
