@@ -102,7 +102,7 @@ def levels() -> None:
     examples=[
         ("phaseline levels show c1 --from 2026-03-01 --to 2026-04-01", "one tree in March"),
         ("phaseline levels show node --by label=zone --objective 99.5", "nodes, by zone"),
-        ("phaseline levels show --slice 1d", "a sign for each day"),
+        ("phaseline levels show --slice 12h", "a sign for each half day"),
         ("phaseline levels show --archive /backup/pl --from start --json", "all that is known, for programs"),
     ],
 )
