@@ -445,10 +445,10 @@ class OutageRow(NamedTuple):
 
     @property
     def lasted(self) -> Text:
-        """How long it was bad; `so far` if it still is."""
+        """How long it was bad; with `+` if it still is."""
         one = self.outage
         lasted = (self.end if one.end_ns is None else one.end_ns) - one.begin_ns
-        return Text(f"{render.duration(lasted)}{' so far' if one.end_ns is None else ''}")
+        return Text(f"{render.duration(lasted)}{'+' if one.end_ns is None else ''}")
 
     @property
     def counted(self) -> Text:
@@ -468,9 +468,9 @@ class OutageRow(NamedTuple):
 
 
 OUTAGES: Final[tuple[Column[OutageRow], ...]] = (
-    Column("BEGIN", lambda row: Text(render.local_time(row.outage.begin_ns)[:19]), worth=80),
+    Column("BEGIN", lambda row: Text(_minute(row.outage.begin_ns)), worth=80),
     Column("FOR", lambda row: row.lasted),
     Column("COUNTS", lambda row: row.counted, worth=60),
     Column("WHAT", lambda row: Text(f"{row.outage.kind} {row.outage.id}")),
-    Column("CAUSE", lambda row: row.cause, worth=70, wraps=True),
+    Column("CAUSE", lambda row: row.cause, wraps=True),
 )
