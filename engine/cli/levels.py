@@ -140,7 +140,7 @@ def show(
     )  # fmt: skip
 
     async def work() -> None:
-        async with Client.open(settings) as client, similar_ids.suggested(client):
+        async with undecided.reading(settings, next(iter(asked.trees), None), end) as client:
             await undecided.tell_archived({"": client}, start)
             got = await read_levels(client, asked, when_slow("reading the log", "records"))
         if output.is_data:
