@@ -102,7 +102,7 @@ def levels() -> None:
     examples=[
         ("phaseline levels show c1 --from 2026-03-01 --to 2026-04-01", "one tree in March"),
         ("phaseline levels show node --by label=zone --objective 99.5", "nodes, by zone"),
-        ("phaseline levels show --slice 1d", "a sign for each day"),
+        ("phaseline levels show --slice 12h", "a sign for each half day"),
         ("phaseline levels show --archive /backup/pl --from start --json", "all that is known, for programs"),
     ],
 )
@@ -140,7 +140,7 @@ def show(
     )  # fmt: skip
 
     async def work() -> None:
-        async with Client.open(settings) as client, similar_ids.suggested(client):
+        async with undecided.reading(settings, next(iter(asked.trees), None), end) as client:
             await undecided.tell_archived({"": client}, start)
             got = await read_levels(client, asked, when_slow("reading the log", "records"))
         if output.is_data:
@@ -445,10 +445,10 @@ class OutageRow(NamedTuple):
 
     @property
     def lasted(self) -> Text:
-        """How long it was bad; `so far` if it still is."""
+        """How long it was bad; with `+` if it still is."""
         one = self.outage
         lasted = (self.end if one.end_ns is None else one.end_ns) - one.begin_ns
-        return Text(f"{render.duration(lasted)}{' so far' if one.end_ns is None else ''}")
+        return Text(f"{render.duration(lasted)}{'+' if one.end_ns is None else ''}")
 
     @property
     def counted(self) -> Text:
@@ -468,9 +468,9 @@ class OutageRow(NamedTuple):
 
 
 OUTAGES: Final[tuple[Column[OutageRow], ...]] = (
-    Column("BEGIN", lambda row: Text(render.local_time(row.outage.begin_ns)[:19]), worth=80),
+    Column("BEGIN", lambda row: Text(_minute(row.outage.begin_ns)), worth=80),
     Column("FOR", lambda row: row.lasted),
     Column("COUNTS", lambda row: row.counted, worth=60),
     Column("WHAT", lambda row: Text(f"{row.outage.kind} {row.outage.id}")),
-    Column("CAUSE", lambda row: row.cause, worth=70, wraps=True),
+    Column("CAUSE", lambda row: row.cause, wraps=True),
 )

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.cli.levels import percent
+from phaseline.engine.cli.levels import LevelsScreen, percent
+from phaseline.engine.cli.output import Output
 from phaseline.engine.levels import excuse_text
 from phaseline.engine.levels.fold import LevelsFold, LevelsRange
-from phaseline.engine.levels.reckoning import Level, grouped, level_map, read_grouping
+from phaseline.engine.levels.reckoning import Level, LevelsReport, grouped, level_map, read_grouping
 from phaseline.engine.levels.spared import Excuse, Spared
 from phaseline.engine.levels.tallies import EntityTimes, Outage
 from phaseline.engine.notices import read_rules
@@ -137,3 +138,17 @@ def test_any_other_text_is_no_excuse(text: str) -> None:
         found = excuse_text.read_given(one)
         assert found is None or excuse_text.read_given(excuse_text.given(found)) == found
         excuse_text.read_withdrawn(one)
+
+
+def test_a_narrow_terminal_shows_the_cause_of_an_outage(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    node, outages = played((10, "not_ready")).levels()
+    rows = grouped([node], "entity")
+    found = LevelsReport(0, 100 * SECOND, 1, "entity", 99.9, rows, rows[0], outages, len(outages))
+    with Output() as output:
+        monkeypatch.setattr(type(output), "width", 80)
+        LevelsScreen(output, found, 10, flaps=False).print()
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    assert "1 m 30 s+ node c1/p/n1 not_ready by" in text
+    assert "10.000 %" in text
