@@ -214,7 +214,7 @@ class VirtualStream:
         return found.sequence
 
     def _schedule(self, found: Kept, headers: dict[str, str]) -> None:
-        """Take the schedule that a message is, or cancel the one that it names. Any other one ends that of its subject."""
+        """Take the schedule that a message is, or cancel the one that it names. Any other ends that of its subject."""
         if headers.get("Nats-Schedule-Next") == "purge":
             self.purge(headers["Nats-Scheduler"])
         self.schedules.pop(found.subject, None)
@@ -287,7 +287,7 @@ class VirtualStream:
                 self._ids[message_id] = one.sequence, one.time_ns
 
     def lose(self, since_ns: int) -> None:
-        """Have nothing that was stored since then: it was not on the disk. The next messages get these numbers again."""
+        """Have nothing that was stored since then: it was not on the disk. The next ones get these numbers again."""
         while self._times and self._times[-1] > since_ns:
             self.remove(self.last)
             self._times.pop()

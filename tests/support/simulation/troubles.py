@@ -123,7 +123,7 @@ class Troubles:
         self._later(self._dice.uniform(1.0, 4.0), self.clear_up)
 
     def tables_changed(self) -> None:
-        """Workers with the former tables are replaced one after the other. One of these may start once more meanwhile."""
+        """Workers with the former tables are replaced one after the other. One of these may start meanwhile."""
         if not self._plant.has_changed:
             self._world.tell("the tables change")
             for one in self._plant.change_tables():
