@@ -12,7 +12,7 @@ from phaseline.machines.built_in import installed
 from phaseline.machines.language.state_classes import CLASSES
 
 LIMIT = 184_000
-"""Bytes of all files together. The list of what is bad, asking before an event touches much, and levels took the last."""
+"""Bytes of all files together. The list of what is bad, asking before an event touches much, and levels took most."""
 TEXTS = {name: one.body.decode() for name, one in files().items()}
 SCRIPTS = {name: text for name, text in TEXTS.items() if name.endswith(".js")}
 WORD = re.compile(r'^\s+"?([\w.]+)"?: \["(.*)", "(.*)"\],$', re.MULTILINE)
