@@ -33,7 +33,7 @@ from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, Transition
 from phaseline.testing import given
 
-RECORDS, ROUNDS, NODES = 50_000, 5, 50_000
+RECORDS, ROUNDS, NODES = 50_000, 3, 50_000
 RULES = """
 receivers: {ops: {nats: {subject: told}}}
 rules:

@@ -76,6 +76,11 @@ async def first_place(notices: Client) -> int:
     return int(found[0].entity.attributes["place"])
 
 
+async def publish(main: Client, trigger: str, nodes: list[str], data: dict[str, str] | None = None) -> None:
+    for node in nodes:
+        await main.publish("node", trigger, node, data, event_id=f"{trigger}-{node}")
+
+
 async def test_kills_of_notifier_worker_and_server_lose_and_double_nothing(
     own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path
 ) -> None:
@@ -97,25 +102,20 @@ async def test_kills_of_notifier_worker_and_server_lose_and_double_nothing(
         place = await first_place(notices)
         for number in range(ROUNDS):
             nodes = [f"c{tree}/p/n{number}-{one}" for tree in range(3) for one in range(5)]
-            for node in nodes:
-                await main.publish("node", "adopt", node, {"phase": "Running"}, event_id=f"a-{node}")
-            for node in nodes:
-                await main.publish("node", "not_ready", node, event_id=f"b-{node}")
+            await publish(main, "adopt", nodes, {"phase": "Running"})
+            await publish(main, "not_ready", nodes)
             await asyncio.sleep(dice.uniform(0.0, 0.5))
-            match number:
-                case 0 | 3:
-                    await notify.kill()
-                    await notify.start()
-                case 1:
-                    await worker.kill()
-                    worker = await WorkerProcess.start(settings)
-                case _:
-                    await own_server.kill()
-                    await own_server.start()
-            for node in nodes[::2]:
-                await main.publish("node", "ready", node, event_id=f"c-{node}")
-            for node in nodes[1::2]:
-                await main.publish("node", "deleted", node, event_id=f"d-{node}")
+            if number in (0, 3):
+                await notify.kill()
+                await notify.start()
+            elif number == 1:
+                await worker.kill()
+                worker = await WorkerProcess.start(settings)
+            else:
+                await own_server.kill()
+                await own_server.start()
+            await publish(main, "ready", nodes[::2])
+            await publish(main, "deleted", nodes[1::2])
         rules = read_rules.read(RULES, main.kinds)
         records: list[Transition] = []
         wanted = Counter[tuple[str, str]]()

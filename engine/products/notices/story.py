@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.machines.notices.notice import CLOSED
-from phaseline.schemas.records import Transition
+from phaseline.schemas.records import Transition, timestamp
 
 
 class NoticeStory(NamedTuple):
@@ -57,7 +57,7 @@ def story_map(notices: Client, story: NoticeStory) -> dict[str, Any]:
     return {
         **maps.entity_map(notices.kinds, story.record),
         "history": [
-            {"time": one.time, "trigger": one.trigger, "state": str(one.after), "facet": one.facet,
+            {"time": timestamp(one.time_ns), "trigger": one.trigger, "state": str(one.after), "facet": one.facet,
              "message": one.message}
             for one in story.history
         ],
