@@ -37,6 +37,13 @@ PARSED = {
     "phaseline log replay --with acme.tables:KINDS": "needs a package of the reader's",
     "phaseline kinds check --with backups/table.py:KINDS": "needs a table of the reader's",
     'eval "$(phaseline completion zsh)"': "needs zsh",
+    "phaseline notify": "runs until it is stopped",
+    "phaseline notices  ": "reads an installation of notices",
+    "phaseline notices --": "reads an installation of notices",
+    "phaseline notices why": "reads an installation of notices",
+    "phaseline notices hold": "needs a notice",
+    "phaseline notices take": "needs a notice",
+    "phaseline notices release": "needs a notice",
     "phaseline log archive": "writes outside the folder of the test, and nothing is that old",
     "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",
     "phaseline log export all.plog.zst --records --archive": "reads that archive",
@@ -127,6 +134,7 @@ async def test_the_examples_run(tmp_path: Path) -> None:
 def test_the_others_are_parsed(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shop").mkdir()
+    (tmp_path / "notices.yaml").touch()
     words = shlex.split(re.sub(r"\s+#.*$", "", example).removeprefix('eval "$(').removesuffix(')"'))
     words = words[words.index("phaseline") + 1 :]
     if "..." in words or "COMMAND" in words:
