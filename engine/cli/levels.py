@@ -34,7 +34,6 @@ from phaseline.engine.levels.reckoning import (
 from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.levels.tallies import CLASS_OF, Outage, Part
 from phaseline.engine.log.when import A_MOMENT, When
-from phaseline.engine.notices import read_rules
 from phaseline.engine.notices.rules import QuietWindow
 from phaseline.engine.products.levels import excuses as excuses_of_log
 from phaseline.engine.products.levels.reading import LevelsQuestion
@@ -164,7 +163,11 @@ def _named(what: str | None, kind: str | None) -> tuple[tuple[str, ...], str | N
 
 
 def _windows(file: Path | None) -> Sequence[QuietWindow]:
-    return () if file is None else read_rules.read_file(file, installed()).windows
+    if file is None:
+        return ()
+    from phaseline.engine.notices import read_rules  # noqa: PLC0415  # it needs YAML, which is not always installed
+
+    return read_rules.read_file(file, installed()).windows
 
 
 WHY: Final = click.option("--why", required=True, metavar="TEXT", help="Why, for those who read it later.")

@@ -114,10 +114,14 @@ async def test_what_an_intent_opens_is_excused_also_from_before_the_range(client
     assert plain.total.failures.number == 1
 
 
-async def test_a_window_of_a_file_is_excused(client: Client) -> None:
+async def test_a_window_of_a_file_is_excused(client: Client, tmp_path: Path) -> None:
     await fleet(client)
     text = "windows: [{name: w, from: 2020-01-01T00:00:00Z, to: 2200-01-01T00:00:00Z, trees: [c2]}]"
-    found = await levels(client, LevelsQuestion("start", windows=read_rules.read(text, client.kinds).windows))
+    (tmp_path / "windows.yaml").write_text(text)
+    found = await client.levels.measure("start", windows=text)
+    assert (await client.levels.measure("start", windows=tmp_path / "windows.yaml")).total.times.keys() == {
+        *found.total.times
+    }
     for one in found.rows:
         assert (one.times.keys() == {"window"}) == one.id.startswith("c2"), one
         assert one.availability == (None if one.id.startswith("c2") else 1)

@@ -12,7 +12,7 @@ from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, LevelsReport, r
 from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
-from phaseline.engine.notices import read_rules
+from phaseline.engine.notices.rules import QuietWindow
 from phaseline.engine.products.levels import excuses
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
 from phaseline.schemas.errors import InvalidInput
@@ -43,12 +43,20 @@ class Levels:
         except ValueError as error:
             raise InvalidInput.bad_parameter(name="by", problem=str(error)) from None
         trees = (tree,) if isinstance(tree, str) else tuple(tree)
-        read = read_rules.read_file if isinstance(windows, Path) else read_rules.read
-        excused = () if windows is None else read(windows, self._client.kinds).windows  # type: ignore[arg-type]
         asked = LevelsQuestion(
-            start, end, trees, kind, *grouping, objective, excused, round(slices * SECOND), flaps
+            start, end, trees, kind, *grouping, objective, self._excused(windows), round(slices * SECOND), flaps
         )  # fmt: skip
         return await levels(self._client, asked, progress)
+
+    def _excused(self, windows: Path | str | None) -> Sequence[QuietWindow]:
+        """The windows of a file, or of its text."""
+        if windows is None:
+            return ()
+        from phaseline.engine.notices import read_rules  # noqa: PLC0415  # it needs YAML, which is not always installed
+
+        if isinstance(windows, Path):
+            return read_rules.read_file(windows, self._client.kinds).windows
+        return read_rules.read(windows, self._client.kinds).windows
 
     async def excuse(self, tree: str, start: When, end: When, why: str) -> None:
         """Excuse a time of an entity and all below it, by a note in the log. Raises `InvalidInput`, `NotPermitted`."""
