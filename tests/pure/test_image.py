@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import command_named
+from tests.support.command_line import command_of
 
 ROOT = Path(__file__).parents[2]
 HEALTH = ROOT / "deploy" / "image" / "health.py"
@@ -64,7 +64,7 @@ def test_it_asks_a_worker_and_the_http_server_whether_they_live() -> None:
     [(_, built)] = [one for one in ALL if one[0] == "RUN" and "health.py" in one[1]]
     assert "cp deploy/image/health.py /opt/phaseline/health.py" in built
     [metrics] = re.findall(r"PHASELINE_METRICS=127\.0\.0\.1:(\d+)", words("ENV")[0])
-    [listen] = [str(param.default) for param in command_named("serve").params if param.name == "listen"]
+    [listen] = [str(param.default) for param in command_of(["serve"])[0].params if param.name == "listen"]
     assert runpy.run_path(str(HEALTH))["PORTS"] == (int(metrics), int(listen.rpartition(":")[2]))
 
 

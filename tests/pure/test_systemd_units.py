@@ -20,7 +20,7 @@ def test_a_service_runs_a_command_that_takes_its_variables(path: Path, monkeypat
     service = unit(path)["Service"]
     given = variables(COMMON.read_text().splitlines()) | variables(service["Environment"])
     own = set(variables(service["Environment"]))
-    assert unread(words(path)[0], own) == set()
+    assert unread(" ".join(words(path)), own) == set()
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert parsed(words(path))["nats"] == given["PHASELINE_NATS"]

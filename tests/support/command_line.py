@@ -11,25 +11,30 @@ import click
 from phaseline.engine.cli import cli
 
 
-def command_named(name: str) -> click.Command:
-    """The command of that name."""
-    found = cli.get_command(click.Context(cli), name)
-    assert found is not None, name
-    return found
+def command_of(words: Sequence[str]) -> tuple[click.Command, list[str]]:
+    """The command that the first words name, and the words that follow it."""
+    command: click.Command = cli
+    context, rest = click.Context(cli), [*words]
+    while isinstance(command, click.Group):
+        found = command.get_command(context, rest[0])
+        assert found is not None, words
+        command = found
+        context = click.Context(command, info_name=rest.pop(0), parent=context)
+    return command, rest
 
 
 def parsed(words: Sequence[str]) -> dict[str, Any]:
     """The parameters that `phaseline WORDS...` takes, from the words and the environment; nothing runs."""
-    name, *rest = words
-    return command_named(name).make_context(name, rest).params
+    command, rest = command_of(words)
+    return command.make_context(command.name, rest).params
 
 
-def variables_of(name: str) -> set[str]:
+def variables_of(words: str) -> set[str]:
     """The variables of the environment that a command reads."""
-    found = [param.envvar for param in command_named(name).params]
+    found = [param.envvar for param in command_of(words.split())[0].params]
     return {one for envvar in found for one in ([envvar] if isinstance(envvar, str) else envvar or [])}
 
 
-def unread(name: str, variables: Iterable[str]) -> set[str]:
+def unread(words: str, variables: Iterable[str]) -> set[str]:
     """The variables of ours that the command does not read: typing errors."""
-    return {one for one in variables if one.startswith("PHASELINE_")} - variables_of(name)
+    return {one for one in variables if one.startswith("PHASELINE_")} - variables_of(words)
