@@ -94,3 +94,22 @@ async def test_a_rule_that_is_taken_away_ends_its_notices_and_a_new_one_raises_n
             await client.publish_and_wait("node", "not_ready", "c1/p/n2")
             opened = await until(notices, await notice_of(notices, "others"), is_in("Open"))
             assert opened.entity.attributes["about"] == "node/c1/p/n2"
+
+
+async def test_what_is_due_in_a_quiet_tree_is_told_while_others_are_busy(client: Client, working: Settings) -> None:
+    await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
+
+    async def be_busy() -> None:
+        number = 0
+        while True:
+            number += 1
+            await client.publish("node", "adopt", f"c2/p/n{number}", {"phase": "Running"})
+            await asyncio.sleep(0.02)
+
+    async with notices_of(working) as notices, notifying(client, notices, RULES):
+        busy = asyncio.create_task(be_busy())
+        try:
+            await client.publish_and_wait("node", "not_ready", "c1/p/n1")
+            await until(notices, await notice_of(notices, "slow"), is_in("Open"))
+        finally:
+            busy.cancel()

@@ -59,7 +59,7 @@ class Notifier:
         self._main, self._notices, self._prefix, self._rules = main, notices, prefix, rules
         self._tells_changes, self._digest = tells_changes, digest(rules, main.kinds)
         self._identity = 0
-        self._saved = 0.0
+        self._saved = self._looked = 0.0
         self._ahead_ns = 0
         """How much the clock of the server is ahead of this one."""
         self._place = self._at = self._record_ns = 0
@@ -107,8 +107,8 @@ class Notifier:
                         if not found:
                             return
                         await self._take(following, found)
-                    else:
-                        await self._tick(installation, following, watch)
+                    if watch.caught_up and (batch is None or not batch.done()):  # all that was read was taken
+                        await self._tick(installation, following, watch.read_to)
                     if asyncio.get_running_loop().time() - self._saved >= BEAT:
                         await self._save(following)
                 await self._save(following)
@@ -192,28 +192,25 @@ class Notifier:
         self._place = max(self._place, found[-1].sequence)
         self._measure(self._record_ns)
 
-    async def _tick(self, installation: Installation, following: FollowedLog, watch: Watch[Any]) -> None:
-        """Nothing comes: look whether something falls due by the clock."""
-        if not watch.caught_up:
-            return
-        if following.is_silent:
-            await self._store(following.speak())
-        now = time_ns() + self._ahead_ns
-        due = following.next_due
+    async def _tick(self, installation: Installation, following: FollowedLog, read_to: int) -> None:
+        """Look whether something falls due by the clock. read_to: the place up to which all was taken."""
+        pending, self._pending = self._pending, None
         self.is_following.set()
+        if pending is not None and read_to >= pending.place:
+            await self._store(following.advance(pending.time_ns))
+            self._at = pending.time_ns
+        elif following.is_silent:
+            await self._store(following.speak())
+        now, due = time_ns() + self._ahead_ns, following.next_due
         if due is None or due >= now:
             self._measure(now)
             return
-        if self._pending is None:
-            self._pending = await clock.settled(installation)
-        pending = self._pending
-        if pending is None or watch.read_to < pending.place:
-            self._measure(max(due, self._record_ns))
-            return
-        self._pending = None
-        await self._store(following.advance(pending.time_ns))
-        self._at = pending.time_ns
-        self._measure(now)
+        self._measure(max(due, self._record_ns))
+        if pending is not None and read_to < pending.place:
+            self._pending = pending
+        elif asyncio.get_running_loop().time() - self._looked >= LOOK:
+            self._looked = asyncio.get_running_loop().time()
+            self._pending = await clock.settled(installation)  # it counts once all up to its place was taken
 
     async def _store(self, events: Iterable[NoticeEvent]) -> None:
         made = [each for one in events for each in events_of(one, self._identity, self._tells_changes)]
