@@ -12,7 +12,7 @@ from phaseline.engine.notices.rules import Rules
 from phaseline.engine.testing.histories import History
 from phaseline.engine.testing.search import histories
 from phaseline.schemas.records import Transition, nanoseconds
-from tests.laws.test_notice_laws import BUDGET, END, KINDS, Logged, by_notice, log_of, played, shown, some_rules
+from tests.support.notice_histories import BUDGET, END, KINDS, Logged, by_notice, log_of, played, shown, some_rules
 
 PHASES = {
     "began": "Waiting", "held": "Held", "opened": "Open", "returned": "Open", "clearing": "Clearing",
