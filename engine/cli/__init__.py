@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from phaseline.engine.cli import connection
-from phaseline.engine.cli.lazy import Moved, Root, Sections
+from phaseline.engine.cli.lazy import Commands, Moved, Sections
 from phaseline.schemas.errors import Exit, NotInstalled, PhaselineError, exit_of
 from phaseline.schemas.version import __version__
 
@@ -98,7 +98,7 @@ REMOVED = {
 
 
 @click.group(
-    cls=Root,
+    cls=Commands,
     sections=SECTIONS,
     moved=MOVED,
     removed=REMOVED,

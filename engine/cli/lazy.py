@@ -80,7 +80,7 @@ class Lazy(Page, click.Group):
                 formatter.write_dl([(f"{name:<{width}}", help_) for name, (_, help_) in commands.items()])
 
 
-class Root(Lazy):
+class Commands(Lazy):
     """The command itself: with the commands of installed packages, former names, and an answer to wrong words."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The accounts that `phaseline admin accounts` prints, on a real server: each role times each subject that is not its own.
+"""The accounts that `phaseline admin accounts` prints, on a server: each role times each subject that is not its own.
 
 Each subject is tried as the subject of a message and as the reply subject of every request that the role may make.
 """

@@ -1,4 +1,4 @@
-"""`phaseline admin streams`: what differs, what --apply changes, what it refuses; by the command and the real server."""
+"""`phaseline admin streams`: what differs, what --apply changes, what it refuses; on a real server."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

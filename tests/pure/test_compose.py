@@ -105,7 +105,7 @@ def test_the_page_is_read_with_a_token_and_for_readers_only(monkeypatch: pytest.
     page = OURS["page"]
     assert unread("serve", page["environment"]) == set()
     assert parsed(page["command"])["listen"] == "0.0.0.0:8223"
-    made = re.findall(r"run --rm operator token --tokens (\S+) me read$", TEXT, re.MULTILINE)
+    made = re.findall(r"run --rm operator admin token --tokens (\S+) me read$", TEXT, re.MULTILINE)
     assert made == [str(parsed(page["command"])["tokens"])]
     assert page["environment"]["PHASELINE_API_PREFIX"] == "pl.read"
 

@@ -1,6 +1,6 @@
 """A server in operator mode: one account with streams, whose users have credentials and may do everything there.
 
-Belongs here: the JWTs of the operator, the accounts and the users. Does not: roles (`phaseline admin accounts` has no JWTs).
+Belongs here: the JWTs of the operator, the accounts and the users. Does not: roles (`admin accounts` has no JWTs).
 """
 
 import base64
