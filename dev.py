@@ -70,7 +70,7 @@ COMMANDS = {
     "bench":    ("dev",  False,  ["python", "-m", "benchmarks"]),
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
-    "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
+    "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.surfaces.generate"]),
     "golden":   ("dev",  False,  [*pytest(2), *("tests/" + one for one in GOLDEN)]),
     "lock":     ("dev",  False,  []),
     "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_{one}.py" for one in FOREIGN_TESTS)]),

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from benchmarks.peers.peer import AFTER, Event
 from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.workload import CLUSTERS, NODES, Workload
+from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival, read
 from phaseline.engine.core.process import Processor, pieces
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.worker.collecting import collecting_rarely
+from phaseline.engine.nats.reader import Stored
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec

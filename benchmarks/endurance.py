@@ -15,11 +15,11 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.workload import PIECE, Workload
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas.subjects import Subjects
@@ -27,7 +27,7 @@ from phaseline.schemas.subjects import Subjects
 EVENTS = 5_000_000
 LIMIT = 300
 """The most megabytes that a command may use."""
-COMMAND = (sys.executable, "-m", "phaseline.engine.cli")
+COMMAND = (sys.executable, "-m", "phaseline.engine.surfaces.cli")
 
 
 async def fill(wire: Wire, layout: Layout, count: int) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from benchmarks.server import cpu
 from benchmarks.throughput import EVENTS, contend
 from benchmarks.workload import installation
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import FEEDS, Settings
 
 ROUNDS = 3

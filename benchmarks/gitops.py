@@ -16,19 +16,19 @@ from benchmarks.emco import Event, rate
 from benchmarks.manifests import KINDS, SCRIPT
 from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
-from phaseline.machines.gitops.auto_sync import may_sync
-from phaseline.machines.kubernetes.assess import assess
-from phaseline.machines.kubernetes.diff.compare import compare
-from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
-from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
-from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.gitops.auto_sync import may_sync
+from phaseline.machines.kinds.kubernetes.assess import assess
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.diff.ignore import IgnoreRule
+from phaseline.machines.kinds.kubernetes.diff.normalize import LAST_APPLIED
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.language.table import RuleEvent
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects

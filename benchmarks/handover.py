@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.throughput import ROOT
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec, wire_codec
@@ -150,7 +150,7 @@ async def run(entities: int = ENTITIES, rate: int = RATE, restarts: int = RESTAR
 async def _member(url: str, log: Path) -> Any:
     with log.open("wb") as file:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "phaseline.engine.cli", "worker", "--nats", url, stderr=file, cwd=ROOT
+            sys.executable, "-m", "phaseline.engine.surfaces.cli", "worker", "--nats", url, stderr=file, cwd=ROOT
         )
     try:
         yield Member(process, log)

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
-from phaseline.machines import yaml_text
-from phaseline.machines.kubernetes.assess import assess
-from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.machines.kinds.kubernetes.assess import assess
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.profiles import PROFILES
+from phaseline.schemas.yaml_files import yaml_text
 
 FOLDER = "HEALTH_SCRIPTS"
 ROUNDS, SLICE, NOW = 7, 20, 1_772_409_600

@@ -15,8 +15,8 @@ import venv
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from benchmarks.workers import line_of, start
 from benchmarks.workload import CLUSTERS, NODES, Workload, installation
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream import consumer
-from phaseline.engine.jetstream.api_reply import EXPECTED
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats import consumer
+from phaseline.engine.nats.api_reply import EXPECTED
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 
 EVENTS = 600

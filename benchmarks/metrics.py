@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from benchmarks.core import stored_events
 from benchmarks.throughput import contend
 from benchmarks.workload import installation
+from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Batch, InboxEvent, Processor, Read
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.telemetry.exposition import exposed
-from phaseline.engine.worker.collecting import collecting_rarely
+from phaseline.engine.surfaces.telemetry.exposition import exposed
 from phaseline.engine.worker.measures import Measures
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.scripts import NoScripts
@@ -25,7 +25,7 @@ from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import Subjects
 
 if TYPE_CHECKING:
-    from phaseline.engine.telemetry.metric_table import Values
+    from phaseline.engine.surfaces.telemetry.metric_table import Values
 
 EVENTS, ROUNDS, SERIES = 60_000, 5, 500
 AT_ONCE = 1_000

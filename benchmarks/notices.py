@@ -16,18 +16,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from benchmarks import reading
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.notices import read_rules
-from phaseline.engine.notices.fold import Fold
-from phaseline.engine.notices.groups import NoticeEvent
-from phaseline.engine.notices.rules import Rules
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.events import event
+from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.fold.fold import Fold
+from phaseline.engine.products.notices.fold.groups import NoticeEvent
+from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.notifier import Notifier, digest
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, Transition

@@ -19,15 +19,15 @@ from urllib.parse import urlsplit
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.claim import Claim
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership.claim import Claim
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -39,7 +39,14 @@ POOLS, NODES = 20, 100
 ENTITIES, RATE, READERS, ROUNDS, SECONDS = 100_000, 1_000, 200, 5, 6.0
 BATCH, TICK = 450, 0.05
 """Events of a commit, and seconds between two commits of the load."""
-SERVE = [sys.executable, "-c", "from phaseline.engine.console import main; main()", "serve", "--listen", "127.0.0.1:0"]
+SERVE = [
+    sys.executable,
+    "-c",
+    "from phaseline.engine.surfaces.console import main; main()",
+    "serve",
+    "--listen",
+    "127.0.0.1:0",
+]
 HZ = os.sysconf("SC_CLK_TCK")
 
 PAINTED = """

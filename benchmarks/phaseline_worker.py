@@ -9,9 +9,9 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.collecting import collecting_rarely
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 

@@ -14,10 +14,10 @@ from typing import Any
 from benchmarks import reading, scale
 from benchmarks.server import cpu
 from benchmarks.workload import send
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import backlog
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed

@@ -16,15 +16,15 @@ from typing import IO, Any, NamedTuple, cast
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -39,7 +39,7 @@ SCRIPT = f"""
 import atexit, sys
 atexit.register(lambda: sys.stderr.write(next(line for line in open("/proc/self/status") if line.startswith("{PEAK}"))))
 """
-COMMAND = [sys.executable, "-c", f"{SCRIPT}\nfrom phaseline.engine.console import main; main()"]
+COMMAND = [sys.executable, "-c", f"{SCRIPT}\nfrom phaseline.engine.surfaces.console import main; main()"]
 BARE = [sys.executable, "-c", f"{SCRIPT}\nfrom benchmarks.reading import receive; receive(*sys.argv[1:])"]
 WIDTH = 120
 """Characters in a line of the terminal that the human output goes to."""

@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from phaseline.engine.core.process import Processor
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.testing.histories import SUBJECTS, Sent, event, play
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.surfaces.testing.histories import SUBJECTS, Sent, event, play
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import Rejection
 

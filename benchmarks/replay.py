@@ -16,11 +16,12 @@ from typing import Any
 
 from benchmarks import aggregates
 from benchmarks.workload import Workload, installation
+from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
@@ -30,7 +31,6 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, 
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects, partition_of
@@ -40,7 +40,7 @@ ROUNDS = 5
 LONGER = 5
 """How many times as many events the log has that several processes replay."""
 JOBS = (1, 2)
-COMMAND = (sys.executable, "-m", "phaseline.engine.cli", "replay")
+COMMAND = (sys.executable, "-m", "phaseline.engine.surfaces.cli", "replay")
 PIECE = 1 << 18
 PREFIX = "bench"
 START = 1_700_000_000_000_000_000

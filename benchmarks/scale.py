@@ -20,9 +20,9 @@ from benchmarks import reading, workers
 from benchmarks.server import cpu
 from benchmarks.throughput import ROOT
 from benchmarks.workload import send
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
@@ -212,7 +212,7 @@ async def _console(url: str) -> dict[str, float]:
     _say("phaseline serve")
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "phaseline.engine.cli", "serve", "--nats", url, "--listen", "127.0.0.1:0",
+        sys.executable, "-m", "phaseline.engine.surfaces.cli", "serve", "--nats", url, "--listen", "127.0.0.1:0",
         stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, cwd=ROOT,
     )  # fmt: skip
     try:

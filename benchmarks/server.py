@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream import streams
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats import streams
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 from phaseline.machines.built_in import installed
 

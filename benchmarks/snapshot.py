@@ -8,7 +8,7 @@ from typing import Any
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.nats.reader import Stored
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, envelope

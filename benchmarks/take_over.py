@@ -4,19 +4,19 @@ import statistics
 import time
 from typing import Any
 
+from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.load_states import PartitionStates
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.collecting import collecting_rarely
+from phaseline.engine.worker.ownership.load_states import PartitionStates
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects

@@ -12,9 +12,9 @@ from typing import Any
 from benchmarks.server import cpu
 from benchmarks.throughput import EVENTS, ROOT, record_size
 from benchmarks.workload import Workload, installation, store
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 from phaseline.machines.built_in import installed
 

@@ -5,8 +5,8 @@ Belongs here: making and publishing it, the same bytes for every contender. Does
 
 from collections.abc import Iterator
 
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec

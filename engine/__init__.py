@@ -31,19 +31,15 @@ the workers.
 is a *loss*, noted in LOG. What nobody reads is named in the record. Who has been silent for too long is *Silent*, and
 what waits too long for an answer is *Stalled*.
 
-**The rooms**, from the inside out. Kernel: `core` decides; `jetstream` speaks with the server, `embedded` starts one,
-`accounts` says who may do what there; `log` reads, `explain` says why; `ownership` claims and commits, `worker` is the
-loop of a partition, `telemetry` its figures; `publish` sends events and waits for what became of them; `replay` decides
-a recorded log again, `archive` keeps its past in files, `backup` copies its streams; `scripts` runs users' scripts in a
-process of their own.
-Products: `products` has what EMCO, GitOps and Fleet add beside their tables; `observe` turns Kubernetes objects into
-events. Surfaces: `client` is the Python client, `cli` the command, `http` the API, `page` the page, `cells` reads
-several installations as one, `edge` brings events of far sites, `overview` says what is bad, `doctor` what is wrong
-with an installation, `testing` is the test kit.
+**The rooms**, from the inside out. Kernel: `core` decides; `nats` speaks with the server, starts one, and says who may
+do what there; `scripts` runs users' scripts in a process of their own; `log` reads, and says why; `publish` sends
+events and waits for what became of them; `worker` is the loop of a partition, claims it and commits; `replay` decides a
+recorded log again, and keeps its past in files. `surfaces` is what people and programs meet: the client, the command,
+the API, the page, the test kit. `products` has what EMCO, GitOps, Fleet and notices add beside their tables.
 
-The kernel imports no product and no surface; contracts in pyproject.toml hold that. docs/design.md has the details,
-docs/developing/structure.md the way of one event by file and function.
+A room imports only rooms before it; contracts in pyproject.toml hold that. docs/design.md has the details,
+docs/developing/structure.md the rooms by floor, and the way of one event by file and function.
 
-Belongs here: one package per role, and the functions on manifests (`assess`). Does not: rules of a kind (`machines`),
-the wire format and the errors (`schemas`).
+Belongs here: one package for each room, and what every room may use: `settings`, `logs`, `outgoing`, `regular_files`,
+`collecting`, `public_names`. Does not: rules of a kind (`machines`), the wire format and the errors (`schemas`).
 """

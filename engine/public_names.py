@@ -1,7 +1,7 @@
 """The public names of `phaseline`: each is loaded when it is first used, and named after the module that offers it.
 
 Belongs here: `offer`, which makes a module of a table of names; `name_as_public`. Does not: which names are public (the
-modules of `src/phaseline`), the stubs for type checkers (`engine.generate`).
+modules of `src/phaseline`), the stubs for type checkers (`surfaces.generate`).
 """
 
 import sys

@@ -1,7 +1,7 @@
 """The settings of one installation and one connection, checked once.
 
-Belongs here: values, their limits, and names derived from them. Does not: where values come from (`cli.options`), any
-I/O.
+Belongs here: values, their limits, and names derived from them. Does not: where values come from
+(`surfaces.cli.options`), any I/O.
 """
 
 import re

@@ -7,8 +7,8 @@ decides the recorded events by this table in place of the installed one, and lis
 
 from dataclasses import replace
 
-from phaseline.machines.edge.component import COMPONENT as INSTALLED
-from phaseline.machines.edge.component import RUNNING, UPDATING
+from phaseline.machines.kinds.edge_hosting.component import COMPONENT as INSTALLED
+from phaseline.machines.kinds.edge_hosting.component import RUNNING, UPDATING
 from phaseline.tables import Label, Row
 
 DEGRADED = "Degraded"

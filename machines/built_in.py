@@ -1,20 +1,20 @@
 """The products that come with Phaseline, and the kinds of an installation.
 
 Belongs here: the products (`PRODUCTS`), their tables (`BUILT_IN`), the kinds of other packages beside them, and those
-of an installation of notices (`installed`). Does not: any table, finding other packages (`broken_kinds`), checking and
-compiling tables (`compiler.kinds`).
+of an installation of notices (`installed`). Does not: any table, finding other packages
+(`compiler.packages.broken_kinds`), checking and compiling tables (`compiler.kinds`).
 """
 
 from functools import cache
 
-from phaseline.machines.broken_kinds import load
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.edge import cluster, component, node, node_pool
-from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
-from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
-from phaseline.machines.gitops import application, application_set, owned_object, resource
-from phaseline.machines.kubernetes.diff.compare import COMPARISON
-from phaseline.machines.kubernetes.secret_values import SECRETS
+from phaseline.machines.compiler.packages.broken_kinds import load
+from phaseline.machines.kinds.edge_hosting import cluster, component, node, node_pool
+from phaseline.machines.kinds.emco import app_cluster, app_context, emco_resource, rsync_resource
+from phaseline.machines.kinds.fleet import bundle, bundle_deployment, bundle_resource, git_repo
+from phaseline.machines.kinds.gitops import application, application_set, owned_object, resource
+from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
+from phaseline.machines.kinds.kubernetes.secret_values import SECRETS
 from phaseline.machines.language.product import ClientView, CopiedEvent, Product, WorkerService
 from phaseline.machines.language.scripts import SCRIPTS
 
@@ -96,7 +96,7 @@ def _ordinary() -> Kinds:
 
 @cache
 def _of_notices() -> Kinds:
-    from phaseline.machines.notices import delivery, notice, notifier  # noqa: PLC0415  # few processes need them
+    from phaseline.machines.kinds.notices import delivery, notice, notifier  # noqa: PLC0415  # few processes need them
 
     tables = (notice.NOTICE, delivery.DELIVERY, notifier.NOTIFIER)
     return Kinds(tables, tables, products=(Product("notices", kinds=tables),))

@@ -27,7 +27,7 @@ MAX_ID = 1024
 ACTOR = "~"
 """The token between the root of a tree and an actor, in the subject of an event that `phaseline serve` sends for them.
 
-No kind has such a name. Agents may not publish to such a subject (`engine.accounts.roles`).
+No kind has such a name. Agents may not publish to such a subject (`nats.accounts.roles`).
 """
 
 _LONGEST = 9

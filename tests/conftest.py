@@ -20,11 +20,11 @@ import pytest_asyncio
 import structlog
 
 from phaseline.engine import logs
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.collecting import COLLECT
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.collecting import COLLECT
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import NatsUnreachable
 from tests.support import effort, forked_process, forked_tests
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -1,7 +1,7 @@
 """A message for the log, as the core hands it to the shell.
 
 Belongs here: the shape of a message, what its headers say, how many are stored together. Does not: its content
-(`core.process`, `core.timers`), sending it (`ownership.fenced_commit`).
+(`core.process`, `core.timers`), sending it (`worker.ownership.fenced_commit`).
 """
 
 import msgspec

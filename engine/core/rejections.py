@@ -2,7 +2,7 @@
 
 Belongs here: choosing between these answers, the one short sentence of a rejection and the triggers that would be taken
 instead, the limit of an entity's size. Does not: selecting steps (`Kind.select`), what would have to happen first
-(`engine.explain.way_out`).
+(`log.explain.way_out`).
 """
 
 from collections.abc import Iterator, Sequence

@@ -11,10 +11,6 @@ from collections.abc import Sequence
 from typing import Self
 
 from phaseline.engine.core.message import BATCH_LIMIT
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import NOT_FOUND, LastMessage, direct, gather
-from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log import foreign
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
@@ -22,6 +18,10 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, parse
+from phaseline.engine.nats import frames
+from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.direct_get import NOT_FOUND, LastMessage, direct, gather
+from phaseline.engine.nats.stream_reader import reader_of
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, nanoseconds, timestamp

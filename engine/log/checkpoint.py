@@ -1,7 +1,7 @@
 """The checkpoint of a partition: who owns it, and up to which event it is decided (docs/design.md, The commit).
 
-Belongs here: the checkpoint's fields and bytes. Does not: storing it (`ownership.fenced_commit`), taking over
-(`ownership.takeover`).
+Belongs here: the checkpoint's fields and bytes. Does not: storing it (`worker.ownership.fenced_commit`), taking over
+(`worker.ownership.takeover`).
 """
 
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.jetstream.direct_get import LastMessage
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.direct_get import LastMessage
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
 
 
@@ -49,7 +49,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     attempts: how many owners in a row have begun at this position, the present one included, and committed nothing yet.
     trying, triers: the event that such an owner was about to decide, and the workers that have noted it; 0 for none.
     origins: by edge. until: the position up to which these are complete; 0 if it is that of the checkpoint.
-    closed: whether an earlier version closed the partition for good (`ownership.divided`); we write no such one.
+    closed: whether an earlier version closed the partition for good (`worker.ownership.divided`); we write no such one.
     """
 
     epoch: int = 0

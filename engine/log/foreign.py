@@ -19,12 +19,12 @@ import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.core.message import COPY
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import LastMessage, direct, last_message_from_leader
-from phaseline.engine.jetstream.reader import BUFFER, Stored
-from phaseline.engine.jetstream.stream_reader import reader_of
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats import frames
+from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.direct_get import LastMessage, direct, last_message_from_leader
+from phaseline.engine.nats.reader import BUFFER, Stored
+from phaseline.engine.nats.stream_reader import reader_of
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.errors import RequestTimedOut
 
@@ -64,7 +64,7 @@ def is_copy(block: bytes | None) -> bool:
 
 
 def is_json_copy(block: bytes | None) -> bool:
-    """Whether a message of LOG is the copy of a record in JSON, which earlier versions wrote (`jetstream.feed`)."""
+    """Whether a message of LOG is the copy of a record in JSON, which earlier versions wrote (`nats.feed`)."""
     return block is not None and JSON_COPY in block
 
 

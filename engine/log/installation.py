@@ -1,15 +1,15 @@
 """An installation: a connection, the names of its streams, and the tables of its kinds.
 
 Belongs here: `Installation`, and everything that follows from these three alone. Does not: reading or writing streams,
-finding the streams (`jetstream.streams`).
+finding the streams (`nats.streams`).
 """
 
 import msgspec
 
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.archived.log_archive import LogArchive
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner

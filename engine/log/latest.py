@@ -11,13 +11,13 @@ from array import array
 from collections.abc import AsyncIterator, Sequence
 
 from phaseline.engine.core.intake import check_arity
-from phaseline.engine.jetstream.direct_get import direct, origin
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_transition, record_in_state
 from phaseline.engine.log.state_view import Pattern, StateView, patterns
+from phaseline.engine.nats.direct_get import direct, origin
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown

@@ -1,7 +1,7 @@
 """LOG, and what of it was archived, as one log: whoever reads the past asks it.
 
 Belongs here: reading both as if they were one stream, and what was trimmed before somebody reads, or meanwhile. Does
-not: what the messages mean (`log_records`), states and moments (`as_of`), an archive (`archive.open_archive`).
+not: what the messages mean (`log_records`), states and moments (`as_of`), an archive (`replay.archive.open_archive`).
 Whoever archives writes a note before anything is trimmed. So a read of the stream showed everything if the note that
 is read after it does not cover what was asked for.
 """
@@ -12,15 +12,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import NamedTuple, Self, TypeVar
 
-from phaseline.engine.jetstream.direct_get import direct
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import foreign
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Time
+from phaseline.engine.nats.direct_get import direct
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.schemas.errors import NoAnswer, NotFound
 from phaseline.schemas.records import nanoseconds
 

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.core.message import Headers
 from phaseline.engine.core.tables_change import change
-from phaseline.engine.jetstream.direct_get import LastMessage, direct
-from phaseline.engine.jetstream.reader import BUFFER, Stored
-from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import END
+from phaseline.engine.nats.direct_get import LastMessage, direct
+from phaseline.engine.nats.reader import BUFFER, Stored
+from phaseline.engine.nats.stream_reader import StreamReader, reader_of
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.errors import NewerRecord, NotFound

@@ -1,9 +1,9 @@
 """Purging an entity: its events, its last observation and the bodies in its rejections are erased from the server.
 
-Belongs here: what there is to purge, the note in the log about it, erasing. Does not: the command (`engine.cli.purge`),
-raw Secrets, which workers erase by themselves (`worker.erasure`).
-The note is written first. So a replay knows which events are missing because somebody purged them, and takes their
-records from the log. Transitions stay, because later records build on them.
+Belongs here: what there is to purge, the note in the log about it, erasing. Does not: the command
+(`surfaces.cli.purge`), raw Secrets, which workers erase by themselves (`worker.erasure`). The note is written first. So
+a replay knows which events are missing because somebody purged them, and takes their records from the log. Transitions
+stay, because later records build on them.
 """
 
 import asyncio
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from phaseline.engine.jetstream.erase import Copy, copy_on, erase
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
 from phaseline.engine.log.checkpoint import is_decided
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import record_in
+from phaseline.engine.nats.erase import Copy, copy_on, erase
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import Undecided

@@ -2,9 +2,9 @@
 
 A note also holds the setting of the worker on which decisions depend, so that a replay decides as the worker did.
 
-Belongs here: the notes, reading and comparing them. Does not: writing them (`ownership.takeover`), versions of tables
-(`compiler.kinds`).
-A note is about the events after its position. Which tables decided before the first note is not known.
+Belongs here: the notes, reading and comparing them. Does not: writing them (`worker.ownership.takeover`), versions of
+tables (`compiler.kinds`). A note is about the events after its position. Which tables decided before the first note is
+not known.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.tables_change.change import TablesChange
-from phaseline.engine.jetstream.direct_get import LastMessage
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import LogIdentity
+from phaseline.engine.nats.direct_get import LastMessage
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec

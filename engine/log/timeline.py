@@ -1,7 +1,7 @@
 """The states of entities over time: a lane of intervals for each facet of each entity.
 
 Belongs here: intervals made of records, ticks for a time axis. Does not: reading records (`log_records`), drawing
-(`engine.cli`).
+(`surfaces.cli`).
 """
 
 from collections.abc import Iterable, Iterator

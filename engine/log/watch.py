@@ -9,12 +9,12 @@ from typing import Any, Generic, Self, TypeVar, cast, get_args
 
 import msgspec
 
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, take_logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import StreamReader
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import phase_meant, states_labelled
 from phaseline.schemas import codec

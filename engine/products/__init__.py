@@ -2,6 +2,8 @@
 
 | package | holds |
 |---|---|
+| `commands` | the commands about a product |
+| `observe` | Kubernetes objects become events |
 | `emco` | EMCO's status query: by workers, by HTTP, in the client |
 | `fleet` | Fleet's counts |
 | `gitops` | the last observation of a Kubernetes object, and how it differs from Git |
@@ -10,5 +12,5 @@
 
 Each but `notices`, which only commands ask, is named by text in `machines.built_in`, so that nothing loads it
 before it is asked for.
-Does not: the tables, what only the command does (`engine.cli`), observers (`engine.observe`).
+Does not: the tables (`machines.kinds`), what is no product's (`engine.surfaces`).
 """

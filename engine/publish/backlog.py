@@ -10,10 +10,10 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from phaseline.engine.jetstream.direct_get import NO_MESSAGE
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
+from phaseline.engine.nats.direct_get import NO_MESSAGE
 from phaseline.engine.publish.living_workers import living
 from phaseline.schemas import codec
 from phaseline.schemas.errors import (

@@ -4,11 +4,11 @@ Belongs here: reading the leases of workers, and leaving out what no worker wrot
 (`worker.lease`), asking workers (`backlog`).
 """
 
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.direct_get import LastMessage, gather
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
+from phaseline.engine.nats import frames
+from phaseline.engine.nats.direct_get import LastMessage, gather
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed
 
 NO_LEASES = "404"

@@ -16,10 +16,10 @@ from hashlib import blake2b, scrypt
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from phaseline.engine.jetstream.api_reply import Ack
-from phaseline.engine.jetstream.direct_get import direct
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.log_records import direct_event
+from phaseline.engine.nats.api_reply import Ack
+from phaseline.engine.nats.direct_get import direct
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.settings import Settings
 from phaseline.schemas.cloudevents import content_types

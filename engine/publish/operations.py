@@ -12,13 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.purge import PurgeNote
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types

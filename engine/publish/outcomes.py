@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 
 from phaseline.engine.core.reading.unread import said as said_unread
 from phaseline.engine.core.sources.numbers import Repeat, said
-from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, event_at, record_in_log
 from phaseline.engine.log.when import NOW
+from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.repeated import repeated_by
 from phaseline.engine.publish.single import Receipt, publish

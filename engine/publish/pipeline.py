@@ -18,10 +18,10 @@ from typing import NamedTuple, Self
 import msgspec
 
 from phaseline.engine import logs
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.api_reply import Ack, can_pass, read_ack
-from phaseline.engine.jetstream.streams import why_unstored
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats import frames
+from phaseline.engine.nats.api_reply import Ack, can_pass, read_ack
+from phaseline.engine.nats.streams import why_unstored
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.message_id import first_since, headers_of, key_of, renamed
 from phaseline.schemas.errors import (

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import direct
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.direct_get import direct
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.records import Reason, Rejection
 from phaseline.schemas.subjects import ACTOR, without_actor
 

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import msgspec
 
-from phaseline.engine.jetstream.reader import BUFFER
-from phaseline.engine.jetstream.stream_reader import read_all, reader_of
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.reader import BUFFER
+from phaseline.engine.nats.stream_reader import read_all, reader_of
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp

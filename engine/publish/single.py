@@ -8,11 +8,11 @@ import asyncio
 import time
 from typing import Any, NamedTuple
 
-from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.streams import why_unstored
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
+from phaseline.engine.nats.api_reply import can_pass
+from phaseline.engine.nats.streams import why_unstored
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.message_id import first_since, headers_of, is_repeat, key_of, renamed
 from phaseline.schemas import envelope

@@ -1,8 +1,8 @@
 """Cuts a snapshot into events of at most a megabyte, and reads its items from a file.
 
 A part speaks of a range of ids, so the parts need no common memory: what they say together is what one event would say.
-Belongs here: the parts and their ranges, the formats of items. Does not: sending the parts (`client`), judging items
-(`engine.core.snapshot`).
+Belongs here: the parts and their ranges, the formats of items. Does not: sending the parts (`surfaces.client`), judging
+items (`engine.core.snapshot`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -129,7 +129,7 @@ def _json(text: bytes, name: str) -> dict[str, Any]:
 
 
 def _yaml(text: bytes, name: str) -> Iterator[Any]:
-    from phaseline.machines import yaml_text  # noqa: PLC0415  # it needs a library for YAML, an extra
+    from phaseline.schemas.yaml_files import yaml_text  # noqa: PLC0415  # it needs a library for YAML, an extra
 
     try:
         for found in yaml_text.documents(text):

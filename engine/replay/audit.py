@@ -1,7 +1,7 @@
 """Audits a log: decides each event again and compares the records, byte for byte, with those in the log.
 
 Belongs here: comparing a recorded log and the states in STATE with the result of its events; what counts as another
-wording. Does not: reading the log (`recorded_log`), showing the report (`engine.cli.render_replay`).
+wording. Does not: reading the log (`recorded_log`), showing the report (`surfaces.cli.render_replay`).
 An audit keeps only the trees in memory, so its memory does not grow with the log.
 """
 
@@ -17,11 +17,11 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import evolve
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_state
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.replay.older_rules import OlderRules
 from phaseline.engine.replay.recorded_log import (
     Processors,

@@ -1,7 +1,7 @@
 """A dry run: decides one event on the current states of its tree and writes nothing.
 
 Belongs here: loading one tree, deciding one event on it as a worker would. Does not: the result (`dry_run_result`), the
-rules (`engine.core`), the output of the command (`engine.cli.render_dry_run`).
+rules (`engine.core`), the output of the command (`surfaces.cli.render_dry_run`).
 The tree comes from STATE, which copies the log a moment after each commit. Events that no worker has decided yet are
 not in it. The result says if the tree has such events.
 """
@@ -13,20 +13,20 @@ from collections.abc import Callable
 from phaseline.engine.core import intake
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, take_in
-from phaseline.engine.explain.way_out import way_out
-from phaseline.engine.faults import log_fault
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, table_eras
+from phaseline.engine.log.explain.way_out import way_out
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
+from phaseline.engine.nats import frames
+from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.repeated import repeated_in
 from phaseline.engine.replay.dry_run_result import DryRun
+from phaseline.engine.worker.faults import log_fault
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotPermitted

@@ -16,11 +16,11 @@ from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.faults import log_fault
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.log_records import cause_of, change_of
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.scripts.runner import shared_runner
+from phaseline.engine.worker.faults import log_fault
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import LogDamaged

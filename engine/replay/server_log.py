@@ -12,8 +12,6 @@ from datetime import datetime
 from typing import Self
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.jetstream.reader import BUFFER, Stored
-from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import foreign, purge, table_eras
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
@@ -21,8 +19,10 @@ from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, event_at
 from phaseline.engine.log.table_eras import Era, in_force
-from phaseline.engine.ownership import divided, former_owner
+from phaseline.engine.nats.reader import BUFFER, Stored
+from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
+from phaseline.engine.worker.ownership import divided, former_owner
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds

@@ -1,7 +1,7 @@
 """A what-if: decides recorded events by other tables and compares the records with those that were made.
 
 Belongs here: counting the differences. Does not: reading the log (`recorded_log`), loading tables (`load_tables`),
-showing the report (`engine.cli.render_replay`).
+showing the report (`surfaces.cli.render_replay`).
 The records that were made are those in the log. For a log without records they are those that the installed tables
 make.
 """

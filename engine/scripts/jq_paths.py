@@ -1,7 +1,7 @@
 """jq in the child process: deletes paths from objects.
 
 Belongs here: running `del(<expression>)`, one expression after the other. Does not: which expressions apply
-(`machines.kubernetes.diff.ignore`), which may run (`jq_check`).
+(`kinds.kubernetes.diff.ignore`), which may run (`jq_check`).
 """
 
 import json

@@ -1,7 +1,7 @@
 """Lua in the child process: Argo CD's health scripts, unchanged.
 
 Belongs here: running one script on one object. Does not: what a script sees of Lua (the file prelude.lua), which
-script applies (`machines.kubernetes.overrides`).
+script applies (`kinds.kubernetes.overrides`).
 """
 
 import re

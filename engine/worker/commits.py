@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Self
 
 from phaseline.engine.core.process import Batch
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import oversized_commit
-from phaseline.engine.ownership.atomic_batches import AtomicBatches
-from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.worker.deciding import Living
 from phaseline.engine.worker.measures import Measures
+from phaseline.engine.worker.ownership import oversized_commit
+from phaseline.engine.worker.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.worker.ownership.claim import Claim
 
 if TYPE_CHECKING:
     from phaseline.engine.worker.tracing import Tracing

@@ -16,10 +16,10 @@ from typing import TypeVar
 from phaseline.engine import logs
 from phaseline.engine.core.intake import address_of
 from phaseline.engine.core.process import Batch, InboxEvent, Processor
-from phaseline.engine.faults import log_fault
-from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.nats.api_reply import can_pass
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.worker.faults import log_fault
+from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import FORGETS, HEARS

@@ -1,7 +1,7 @@
 """Erases the events that were rejected because of what they hold: from EVENTS, and their copies from LIVE.
 
 Belongs here: the queue of a partition, trying again, what a former owner left behind. Does not: finding banned content
-(`core.intake`), the requests to the server (`jetstream.erase`).
+(`core.intake`), the requests to the server (`nats.erase`).
 An event is erased after its rejection is committed, so the log always says what was erased. The next owner of a
 partition erases what the last one did not: it looks at every such rejection in the log.
 """
@@ -13,11 +13,11 @@ from typing import NamedTuple, Self
 
 from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.erase import copy_on, erase
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.erase import copy_on, erase
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas import codec
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Rejection

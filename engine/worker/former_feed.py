@@ -6,9 +6,9 @@ skip (`log.foreign`).
 
 from msgspec.structs import replace
 
-from phaseline.engine.jetstream import feed
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats import feed
 from phaseline.engine.settings import Feed
 from phaseline.schemas.errors import SetupError
 

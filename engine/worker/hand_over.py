@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from phaseline.engine import logs
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.load_states import PartitionStates
+from phaseline.engine.worker.ownership.load_states import PartitionStates
 from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, PhaselineError
 
 KEPT = b"kept"

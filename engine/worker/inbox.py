@@ -1,7 +1,7 @@
 """The events of one partition, in the order in which EVENTS stores them.
 
 Belongs here: reading them, which of them are at hand, removing those that came before. Does not: what makes an event of
-an edge a repeat (`edge.origins`), deciding events (`partition`).
+an edge a repeat (`sites.origins`), deciding events (`partition`).
 A repeat is removed from EVENTS before the position moves past it. So whoever reads EVENTS later, a replay or an
 archive, finds each event once, and no rule about repeats. A worker that ends in between finds it again, and a worker
 that has lost the partition removes nothing else: an event that came before is a repeat, whoever owns the partition.
@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 from phaseline.engine import logs
 from phaseline.engine.core.counts.outcomes import Outcomes
-from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.erase import delete
-from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.nats.api_reply import can_pass
+from phaseline.engine.nats.erase import delete
+from phaseline.engine.nats.reader import Reader, Stored
 from phaseline.engine.worker.deciding import rule_names
+from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.subjects import kind_in

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.jetstream.api_reply import EXPECTED
-from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.api_reply import EXPECTED
+from phaseline.engine.nats.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.publish import server_outages
 from phaseline.engine.publish.living_workers import living
 from phaseline.engine.worker.measures import Measures

@@ -1,7 +1,7 @@
 """What a worker measures while it works: plain numbers, which cost hardly anything.
 
 Belongs here: `Distribution`, the `Measures` of a worker, a `census` of a tree. Does not: what became of events
-(`core.counts`), names and labels of metrics (`engine.telemetry`).
+(`core.counts`), names and labels of metrics (`surfaces.telemetry`).
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.faults import FaultStreak
+from phaseline.engine.worker.faults import FaultStreak
 from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import SECOND
 

@@ -15,17 +15,17 @@ from phaseline.engine.core.counts.outcomes import Outcomes
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import oversized_commit
-from phaseline.engine.ownership.claim import Claim
-from phaseline.engine.ownership.claim_watch import ClaimWatch
-from phaseline.engine.ownership.load_states import Holding, PartitionStates
-from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.commits import Commits, WorkerShares
 from phaseline.engine.worker.deciding import CAREFUL, Decider, DecidingThread, Tries, is_of_the_event
 from phaseline.engine.worker.erasure import Erasure
 from phaseline.engine.worker.inbox import Inbox, Supply
 from phaseline.engine.worker.measures import Census, census
+from phaseline.engine.worker.ownership import oversized_commit
+from phaseline.engine.worker.ownership.claim import Claim
+from phaseline.engine.worker.ownership.claim_watch import ClaimWatch
+from phaseline.engine.worker.ownership.load_states import Holding, PartitionStates
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.errors import NoAnswer
 
 T = TypeVar("T")

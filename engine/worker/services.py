@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.frames import CODE, ERROR
-from phaseline.engine.jetstream.micro import serve
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
+from phaseline.engine.nats.frames import CODE, ERROR
+from phaseline.engine.nats.micro import serve
 from phaseline.engine.publish import source_counts
 from phaseline.engine.worker.partition import Partition
 from phaseline.machines.language.product import WorkerService, load

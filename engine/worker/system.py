@@ -1,6 +1,6 @@
 """Running systems: one worker process, or an embedded server with several workers.
 
-Belongs here: starting the parts, and stopping them in order. Does not: options, texts for people (`engine.cli`).
+Belongs here: starting the parts, and stopping them in order. Does not: options, texts for people (`surfaces.cli`).
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from phaseline.engine import logs
+from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.counts.outcomes import EventCounts
-from phaseline.engine.embedded import server_key
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.embedded.supervisor import Supervisor
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded import server_key
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.supervisor import Supervisor
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import INBOX, JETSTREAM, Settings
 from phaseline.engine.worker import worker_processes
-from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds

@@ -16,29 +16,29 @@ from typing import TYPE_CHECKING
 from phaseline.engine import logs
 from phaseline.engine.core.counts import outcomes
 from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes
-from phaseline.engine.edge.inlet_keeping import InletKeeper
-from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.stream_settings.stream_watch import StreamWatch
-from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import divided, identity_keeping
-from phaseline.engine.ownership.atomic_batches import AtomicBatches
-from phaseline.engine.ownership.log_watch import LogWatch
-from phaseline.engine.ownership.tables_change import survey
-from phaseline.engine.questions.answering import Questions
+from phaseline.engine.log.questions.answering import Questions
+from phaseline.engine.nats.api_reply import can_pass
+from phaseline.engine.nats.stream_settings.stream_watch import StreamWatch
+from phaseline.engine.nats.streams import MINIMUM_SERVER, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import former_feed, hand_over
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
+from phaseline.engine.worker.ownership import divided, identity_keeping
+from phaseline.engine.worker.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.worker.ownership.log_watch import LogWatch
+from phaseline.engine.worker.ownership.tables_change import survey
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.services import Services, listen_backlog
+from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.engine.worker.stopping import beside, unless_stopped
-from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.packages import libraries
 from phaseline.schemas.errors import (
     ApiFailed,
     Fenced,

@@ -1,7 +1,7 @@
 """Worker processes beside the worker of `phaseline up`, each started again when it dies.
 
-Belongs here: starting, replacing and draining them. Does not: the worker itself (`worker`), the server (`embedded`).
-On Linux they end with the process that started them, even if that is killed.
+Belongs here: starting, replacing and draining them. Does not: the worker itself (`worker`), the server
+(`nats.embedded`). On Linux they end with the process that started them, even if that is killed.
 """
 
 import asyncio
@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from phaseline.engine import logs
-from phaseline.engine.embedded.server import end_with_parent
-from phaseline.engine.embedded.supervisor import Deaths, how_it_ended
+from phaseline.engine.nats.embedded.server import end_with_parent
+from phaseline.engine.nats.embedded.supervisor import Deaths, how_it_ended
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.stopping import unless_stopped
 
@@ -51,7 +51,7 @@ async def _spawn(options: Sequence[str]) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "phaseline.engine.cli",
+        "phaseline.engine.surfaces.cli",
         "worker",
         *options,
         env={name: value for name, value in os.environ.items() if not name.startswith("PHASELINE_")},

@@ -1,7 +1,7 @@
 """The table of known kinds, and the polarity of the general rule, as a page and as cells.
 
-Belongs here: the page docs/known-kinds.md, the cells of one kind. Does not: the rows (`kubernetes.known`), the words of
-the general rule (`kubernetes.health`), printing on a terminal.
+Belongs here: the page docs/known-kinds.md, the cells of one kind. Does not: the rows (`kinds.kubernetes.known`), the
+words of the general rule (`kinds.kubernetes.health`), printing on a terminal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from phaseline.machines.kubernetes.globs import matches
-from phaseline.machines.kubernetes.health import words
-from phaseline.machines.kubernetes.known import tests_of_rows
-from phaseline.machines.kubernetes.known.families import families
-from phaseline.machines.kubernetes.known.rows import Family, KnownKind, StatusRow
+from phaseline.machines.kinds.kubernetes.globs import matches
+from phaseline.machines.kinds.kubernetes.health import words
+from phaseline.machines.kinds.kubernetes.known import tests_of_rows
+from phaseline.machines.kinds.kubernetes.known.families import families
+from phaseline.machines.kinds.kubernetes.known.rows import Family, KnownKind, StatusRow
 
 COLUMNS = ("when", "health", "argo cd", "each", "message")
 INTRODUCTION = """\
@@ -74,7 +74,7 @@ def as_map(section: KnownSection, kind: KnownKind) -> dict[str, Any]:
 def page(command: str) -> str:
     """The page with all known kinds and the words of the general rule. command: the command that writes it."""
     lines = [
-        f"<!-- Written by `{command}` from machines/kubernetes/known. Edit the rows, not this page. -->",
+        f"<!-- Written by `{command}` from machines/kinds/kubernetes/known. Edit the rows, not this page. -->",
         "",
         "# Known kinds",
         "",

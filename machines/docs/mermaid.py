@@ -1,7 +1,7 @@
 """Tables as Mermaid state diagrams, drawn by the library transitions.
 
 Belongs here: which boxes and arrows a page shows: one arrow for each source of each row, and one box for all live
-states together. Does not: the syntax of Mermaid (the library), machines to drive (`phaseline.engine.testing.driven`).
+states together. Does not: the syntax of Mermaid (the library), machines to drive (`surfaces.testing.driven`).
 """
 
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ from typing import Any
 from transitions.extensions.diagrams import HierarchicalGraphMachine
 from transitions.extensions.nesting import NestedState
 
+from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine, steps_of
-from phaseline.machines.docs import wording
 from phaseline.machines.language.table import ABSENT, FROM_DATA, Live, Row, Source
 
 ANY = Live()

@@ -1,7 +1,7 @@
 """`python -m phaseline.machines.docs.pages` writes or checks the pages and schemas that are made from tables and types.
 
 Belongs here: which file holds what, and how its JSON is laid out. Does not: what is in the files (`markdown`,
-`known_kinds`, `json_schema`, `asyncapi`), the reference of the command (`engine.generate` writes that too).
+`known_kinds`, `json_schema`, `asyncapi`), the reference of the command (`surfaces.generate` writes that too).
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Keeps the generated part of a page that people write otherwise.
 
 Belongs here: the options of such a generator, checking and writing the page. Does not: what the part says
-(`engine.accounts.page`, `engine.http.reference`), pages that are generated whole (`pages`).
+(`surfaces.accounts_page`, `surfaces.http.reference`), pages that are generated whole (`pages`).
 """
 
 import argparse

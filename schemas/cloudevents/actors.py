@@ -1,7 +1,7 @@
 """Actors: callers whom `phaseline serve` has authenticated, and in whose name it sends events.
 
 Belongs here: what a name of one may be, how people are told who sent an event. Does not: who asks
-(`engine.http.access`), the subjects under which such events are stored, by which workers know them
+(`surfaces.http.access`), the subjects under which such events are stored, by which workers know them
 (`schemas.subjects`).
 """
 

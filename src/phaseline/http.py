@@ -3,8 +3,8 @@
 Belongs here: the public names. Does not: the requests of Phaseline itself.
 """
 
-from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.routes import Route
+from phaseline.engine.surfaces.http.call import Call, HttpAnswer
+from phaseline.engine.surfaces.http.parameters import Parameter
+from phaseline.engine.surfaces.http.routes import Route
 
 __all__ = ["Call", "HttpAnswer", "Parameter", "Route"]

@@ -1,11 +1,11 @@
 """The client for scripts and notebooks, without asyncio: `with phaseline.sync.connect() as client`. See docs/client.md.
 
 Belongs here: the public names of that client. Does not: the values that its methods return, which are those of
-`phaseline` itself; the types, which stand in the stub beside this module (`engine.sync_stub`).
+`phaseline` itself; the types, which stand in the stub beside this module (`surfaces.sync_stub`).
 """
 
-from phaseline.engine.client.portal import DwellWatch, Watch
-from phaseline.engine.client.sync_client import Client, EntityView, NumberedSource, connect, mirror_of
+from phaseline.engine.surfaces.client.portal import DwellWatch, Watch
+from phaseline.engine.surfaces.client.sync_client import Client, EntityView, NumberedSource, connect, mirror_of
 from phaseline.engine.products.emco import views as emco
 from phaseline.engine.products.fleet import views as fleet
 from phaseline.engine.products.gitops import views as gitops

@@ -1,4 +1,4 @@
-# Written by `python -m phaseline.engine.generate` from client/sync_client.py, client/entity_view.py, client/numbered_source.py, client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py, products/levels/views.py in engine.
+# Written by `python -m phaseline.engine.surfaces.generate` from surfaces/client/sync_client.py, surfaces/client/entity_view.py, surfaces/client/numbered_source.py, surfaces/client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py, products/levels/views.py in engine.
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -7,30 +7,20 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from phaseline.engine.client import client
-from phaseline.engine.client.client import WAIT
-from phaseline.engine.client.entity_view import M_co
-from phaseline.engine.client.portal import DwellWatch as DwellWatch
-from phaseline.engine.client.portal import Opened
-from phaseline.engine.client.portal import Portal
-from phaseline.engine.client.portal import Watch as Watch
-from phaseline.engine.client.rejection_counts import RejectionCount
-from phaseline.engine.explain.model import Explanation
-from phaseline.engine.explain.model import GivenReason
-from phaseline.engine.levels.reckoning import ENTITY
-from phaseline.engine.levels.reckoning import LevelsReport
-from phaseline.engine.levels.reckoning import OBJECTIVE
-from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_order import Clock
 from phaseline.engine.log.event_order import SERVER
+from phaseline.engine.log.explain.model import Explanation
+from phaseline.engine.log.explain.model import GivenReason
+from phaseline.engine.log.explain.shut import ShutBy
+from phaseline.engine.log.explain.staleness import Stale
+from phaseline.engine.log.explain.unknown_parts import PartsOf
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.when import Moment
 from phaseline.engine.log.when import NOW
 from phaseline.engine.log.when import START
 from phaseline.engine.log.when import When
-from phaseline.engine.overview.overview import Overview
 from phaseline.engine.products.emco.query import EmcoNamesQuery
 from phaseline.engine.products.emco.query import EmcoStatusQuery
 from phaseline.engine.products.emco.query import SourceStatusQuery
@@ -42,6 +32,10 @@ from phaseline.engine.products.emco.select import StatusSelection
 from phaseline.engine.products.fleet.counts import FleetClusterCounts
 from phaseline.engine.products.fleet.counts import FleetCounts
 from phaseline.engine.products.gitops.last_observation import ObjectDiff
+from phaseline.engine.products.levels.fold.reckoning import ENTITY
+from phaseline.engine.products.levels.fold.reckoning import LevelsReport
+from phaseline.engine.products.levels.fold.reckoning import OBJECTIVE
+from phaseline.engine.products.levels.fold.spared import Excuse
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE
@@ -53,9 +47,15 @@ from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import ConnectionSettings
 from phaseline.engine.settings import DEFAULT_URL
 from phaseline.engine.settings import Settings
-from phaseline.engine.shut import ShutBy
-from phaseline.engine.staleness import Stale
-from phaseline.engine.unknown_parts import PartsOf
+from phaseline.engine.surfaces.client import client
+from phaseline.engine.surfaces.client.client import WAIT
+from phaseline.engine.surfaces.client.entity_view import M_co
+from phaseline.engine.surfaces.client.portal import DwellWatch as DwellWatch
+from phaseline.engine.surfaces.client.portal import Opened
+from phaseline.engine.surfaces.client.portal import Portal
+from phaseline.engine.surfaces.client.portal import Watch as Watch
+from phaseline.engine.surfaces.client.rejection_counts import RejectionCount
+from phaseline.engine.surfaces.overview.overview import Overview
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event

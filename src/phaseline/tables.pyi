@@ -1,4 +1,4 @@
-# Written by `python -m phaseline.engine.generate` from the table in tables.py.
+# Written by `python -m phaseline.engine.surfaces.generate` from the table in tables.py.
 
 from phaseline.machines.compiler.checks import WrongTable as WrongTable
 from phaseline.machines.compiler.kinds import Kind as Kind

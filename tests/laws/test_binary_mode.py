@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.frames import header_block
+from phaseline.engine.nats.frames import header_block
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, envelope, wire_codec
 from phaseline.schemas.cloudevents import binary_mode

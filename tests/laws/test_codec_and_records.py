@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from msgspec.structs import replace
 
-from phaseline.engine.client import maps
+from phaseline.engine.surfaces.client import maps
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.codec import Undecodable, Values
 from phaseline.schemas.errors import NewerRecord

@@ -7,13 +7,13 @@ from unittest.mock import patch
 
 import pytest
 
-from phaseline.machines.kubernetes.diff import compare as comparing
-from phaseline.machines.kubernetes.diff.canonical import canonical
-from phaseline.machines.kubernetes.diff.compare import _differences, _Sides, as_stored, compare
-from phaseline.machines.kubernetes.diff.holds import holds
-from phaseline.machines.kubernetes.diff.merge import is_left_to_server
-from phaseline.machines.kubernetes.diff.normalize import normalize
-from phaseline.machines.kubernetes.diff.types import ANY, kinds, type_of
+from phaseline.machines.kinds.kubernetes.diff import compare as comparing
+from phaseline.machines.kinds.kubernetes.diff.canonical import canonical
+from phaseline.machines.kinds.kubernetes.diff.compare import _differences, _Sides, as_stored, compare
+from phaseline.machines.kinds.kubernetes.diff.holds import holds
+from phaseline.machines.kinds.kubernetes.diff.merge import is_left_to_server
+from phaseline.machines.kinds.kubernetes.diff.normalize import normalize
+from phaseline.machines.kinds.kubernetes.diff.types import ANY, kinds, type_of
 from tests.support.strategies import search
 from tests.support.typed_objects import add, change, draw, places
 

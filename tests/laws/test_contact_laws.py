@@ -5,7 +5,7 @@ Belongs here: random histories of places that somebody waits for. Does not: sing
 
 from typing import Any
 
-from phaseline.engine.testing import laws
+from phaseline.engine.surfaces.testing import laws
 from phaseline.machines.language.contact import HEARD_AT, SILENCE_AFTER
 from phaseline.schemas.records import Entity, Mark, Rejection, Transition, own_facets
 from tests.support.edge_worlds import KINDS

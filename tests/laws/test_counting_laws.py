@@ -14,7 +14,7 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.engine.telemetry.readings import entities
+from phaseline.engine.surfaces.telemetry.readings import entities
 from phaseline.engine.worker.measures import census
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.deadlines import counted_as

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import strategies as st
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.testing.laws import states_of
+from phaseline.engine.surfaces.testing.laws import states_of
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.endings import SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from phaseline.engine.products.emco import design_shape
 from phaseline.engine.products.emco.query import BadQuery, read
 from phaseline.engine.products.emco.select import select
-from phaseline.engine.testing.laws import LAWS
+from phaseline.engine.surfaces.testing.laws import LAWS
 from tests.support.built_in_kinds import family
 from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.http.fleet import columns
-from phaseline.engine.http.fleet.cascades import Cascades, Placed
-from phaseline.engine.http.fleet.fleet import GONE, LEFT, NONE, VIEWED, LiveFleet
-from phaseline.engine.http.fleet.fleet_moment import FleetMoment
-from phaseline.engine.http.fleet.history import Base, FleetHistory, PastFleet
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import in_order, is_left_behind, matches
-from phaseline.engine.testing.random_events import SEED_LENGTH
+from phaseline.engine.surfaces.http.fleet import columns
+from phaseline.engine.surfaces.http.fleet.cascades import Cascades, Placed
+from phaseline.engine.surfaces.http.fleet.fleet import GONE, LEFT, NONE, VIEWED, LiveFleet
+from phaseline.engine.surfaces.http.fleet.fleet_moment import FleetMoment
+from phaseline.engine.surfaces.http.fleet.history import Base, FleetHistory, PastFleet
+from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import shown_below
@@ -175,7 +175,7 @@ def test_laws(law: Any, effort: str, kinds: Kinds) -> None:
 
 def test_a_long_history_forgets_its_beginning_and_keeps_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("BLOCK", 8), ("SPACING", 16), ("KEPT", 4)):
-        monkeypatch.setattr(f"phaseline.engine.http.fleet.history.{name}", value)
+        monkeypatch.setattr(f"phaseline.engine.surfaces.http.fleet.history.{name}", value)
     random = Random(1)
     history = random_history(edge_worlds.KINDS, [random.randbytes(SEED_LENGTH) for _ in range(250)])
     log = log_of(history)

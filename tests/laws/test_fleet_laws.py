@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from phaseline.machines.fleet.bundle import RANKED
-from phaseline.machines.fleet.counts import of_resources
+from phaseline.machines.kinds.fleet.bundle import RANKED
+from phaseline.machines.kinds.fleet.counts import of_resources
 from phaseline.schemas.records import Entity
 from tests.support.fleet_history import FleetHistory
 from tests.support.fleet_objects import CUT, Resource, bundle_deployment, git_repo, status_of, truth

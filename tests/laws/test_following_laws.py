@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.notices.following import FollowedLog, FollowedTo, LiveNotice, looks_back
-from phaseline.engine.notices.groups import NoticeEvent
-from phaseline.engine.notices.rules import Rules
-from phaseline.engine.testing.histories import History
-from phaseline.engine.testing.search import histories
+from phaseline.engine.products.notices.fold.following import FollowedLog, FollowedTo, LiveNotice, looks_back
+from phaseline.engine.products.notices.fold.groups import NoticeEvent
+from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.surfaces.testing.histories import History
+from phaseline.engine.surfaces.testing.search import histories
 from phaseline.schemas.records import Transition, nanoseconds
 from tests.support.notice_histories import BUDGET, END, KINDS, Logged, by_notice, log_of, played, shown, some_rules
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.jetstream import frames
+from phaseline.engine.nats import frames
 
 TEXT = st.text(st.characters(exclude_characters=" \r\n\t", exclude_categories=["Cs"]), min_size=1, max_size=9)
 HEADERS = st.dictionaries(

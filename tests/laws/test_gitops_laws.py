@@ -6,12 +6,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from phaseline.engine.testing.laws import LAWS
+from phaseline.engine.surfaces.testing.laws import LAWS
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
-from phaseline.machines.gitops import application, application_set, resource
-from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.machines.kinds.fleet import bundle, bundle_deployment, bundle_resource, git_repo
+from phaseline.machines.kinds.gitops import application, application_set, resource
+from phaseline.machines.kinds.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
 from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from phaseline.engine.testing.histories import play
+from phaseline.engine.surfaces.testing.histories import play
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.language.table import ABSENT, DELETED, Row

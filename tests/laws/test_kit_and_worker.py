@@ -16,8 +16,8 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.rejections import legal_triggers
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventDetails
-from phaseline.engine.testing.histories import SUBJECTS, stored
-from phaseline.engine.testing.random_events import Dice, data_for
+from phaseline.engine.surfaces.testing.histories import SUBJECTS, stored
+from phaseline.engine.surfaces.testing.random_events import Dice, data_for
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import NONE, Cause, timestamp

@@ -1,14 +1,14 @@
 """The laws of the core over random histories with legal, illegal, repeated and senseless events.
 
 Belongs here: the choice of laws and kinds. Does not: the laws of all kinds and the histories, which are in the test kit
-(`engine.testing`).
+(`surfaces.testing`).
 """
 
 from collections.abc import Callable
 
 import pytest
 
-from phaseline.engine.testing.laws import LAWS
+from phaseline.engine.surfaces.testing.laws import LAWS
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support import edge_worlds, own_below, sample_kinds
 from tests.support.retired_states import every_state_is_one_of_the_tables

@@ -1,4 +1,5 @@
-"""What terminals of any width are shown: nothing is lost, no word and no id is broken (engine/cli/layout.py)."""
+"""What terminals of any width are shown: nothing is lost, no word and no id is broken
+(engine/surfaces/cli/layout.py)."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from phaseline.engine.cli import changes, history, layout, list_, render, styled, timeline
-from phaseline.engine.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
-from phaseline.engine.cli.list_ import EntityRow, ListedEntity
-from phaseline.engine.cli.styled import GAP, Text, width_of
 from phaseline.engine.log.changes import Change
-from phaseline.engine.staleness import Stale
+from phaseline.engine.log.explain.staleness import Stale
+from phaseline.engine.surfaces.cli import changes, history, layout, list_, render, styled, timeline
+from phaseline.engine.surfaces.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
+from phaseline.engine.surfaces.cli.list_ import EntityRow, ListedEntity
+from phaseline.engine.surfaces.cli.styled import GAP, Text, width_of
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 

@@ -16,7 +16,7 @@ from phaseline.engine.core.adoption import missing_parent
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import attributes_of, impossible_base, interpretation
 from phaseline.engine.core.reports import Refused
-from phaseline.engine.testing.random_events import Dice, data_for
+from phaseline.engine.surfaces.testing.random_events import Dice, data_for
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import NONE, SECOND, Cause

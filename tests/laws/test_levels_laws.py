@@ -8,17 +8,17 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phaseline.engine.levels.fold import LevelsFold, LevelsRange
-from phaseline.engine.levels.reckoning import ENTITY, KIND, TREE, Level, grouped, summed
-from phaseline.engine.levels.spans import Span, Spans
-from phaseline.engine.levels.spared import Excuse, Spared
-from phaseline.engine.levels.tallies import EntityTimes, Times
-from phaseline.engine.notices import read_rules
-from phaseline.engine.notices.matching import in_trees
-from phaseline.engine.notices.rules import QuietWindow
-from phaseline.engine.notices.windows import Windows
-from phaseline.engine.staleness import Nearest
-from phaseline.engine.testing.search import histories
+from phaseline.engine.log.explain.staleness import Nearest
+from phaseline.engine.products.levels.fold.fold import LevelsFold, LevelsRange
+from phaseline.engine.products.levels.fold.reckoning import ENTITY, KIND, TREE, Level, grouped, summed
+from phaseline.engine.products.levels.fold.spans import Span, Spans
+from phaseline.engine.products.levels.fold.spared import Excuse, Spared
+from phaseline.engine.products.levels.fold.tallies import EntityTimes, Times
+from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.fold.matching import in_trees
+from phaseline.engine.products.notices.fold.rules import QuietWindow
+from phaseline.engine.products.notices.fold.windows import Windows
+from phaseline.engine.surfaces.testing.search import histories
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.schemas.records import SECOND, Entity, Transition

@@ -11,9 +11,9 @@ import pytest
 
 from phaseline.engine.core.message import COPY
 from phaseline.engine.core.tree import TallyKey, Tree, evolve, take_all_in
-from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log.log_records import entities_in_state
-from phaseline.engine.testing.laws import same
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.surfaces.testing.laws import same
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import entity_after

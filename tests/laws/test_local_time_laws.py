@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from phaseline.engine.cli.render import local_time
+from phaseline.engine.surfaces.cli.render import local_time
 
 SECOND = 1_000_000_000
 

@@ -9,21 +9,21 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from phaseline.engine.assess import assess, assess_all
-from phaseline.engine.cli.publish_many import EventChecker
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.products.gitops.assess import assess, assess_all
 from phaseline.engine.publish.event_file import EventFile
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import from_options
-from phaseline.machines import yaml_text
-from phaseline.machines.kubernetes.diff.canonical import quantity
-from phaseline.machines.kubernetes.durations import NoDuration, seconds
-from phaseline.machines.kubernetes.globs import matches
+from phaseline.engine.surfaces.cli.publish_many import EventChecker
+from phaseline.machines.kinds.kubernetes.diff.canonical import quantity
+from phaseline.machines.kinds.kubernetes.durations import NoDuration, seconds
+from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.errors import BadSetting, InvalidInput, PhaselineError
 from phaseline.schemas.records import SECOND
+from phaseline.schemas.yaml_files import yaml_text
 from tests.support import hostile
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.raising import raises

@@ -5,12 +5,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.notices import matching
-from phaseline.engine.notices.fold import Fold, root_of
-from phaseline.engine.notices.groups import NoticeEvent
-from phaseline.engine.notices.rules import Rules
-from phaseline.engine.testing.histories import History
-from phaseline.engine.testing.search import histories
+from phaseline.engine.products.notices.fold import matching
+from phaseline.engine.products.notices.fold.fold import Fold, root_of
+from phaseline.engine.products.notices.fold.groups import NoticeEvent
+from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.surfaces.testing.histories import History
+from phaseline.engine.surfaces.testing.search import histories
 from tests.support.notice_histories import BUDGET, END, KINDS, by_notice, log_of, played, shown, some_rules
 
 

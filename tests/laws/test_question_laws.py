@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.overview.overview import Overview, OverviewMaker, as_map, overview
-from phaseline.engine.questions import answering
-from phaseline.engine.questions.answering import Indexed, Questions
-from phaseline.engine.questions.question import OwnerAnswer, Question, decode, encode, meaning_of
-from phaseline.engine.questions.selection import ClassChoice, Selection
-from phaseline.engine.questions.selector import Selector
-from phaseline.engine.questions.tree_index import TreeIndex
+from phaseline.engine.log.questions import answering
+from phaseline.engine.log.questions.answering import Indexed, Questions
+from phaseline.engine.log.questions.question import OwnerAnswer, Question, decode, encode, meaning_of
+from phaseline.engine.log.questions.selection import ClassChoice, Selection
+from phaseline.engine.log.questions.selector import Selector
+from phaseline.engine.log.questions.tree_index import TreeIndex
+from phaseline.engine.surfaces.overview.overview import Overview, OverviewMaker, as_map, overview
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.state_classes import CLASSES
@@ -209,7 +209,7 @@ def test_an_index_that_is_made_in_steps_is_the_same(kinds: Kinds) -> None:
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5))
 def test_an_answer_counts_if_it_is_as_new_as_the_log_was(epoch: int, position: int, last: int, decided: int) -> None:
     from phaseline.engine.log.checkpoint import Checkpoint
-    from phaseline.engine.questions.asking import counts_as
+    from phaseline.engine.log.questions.asking import counts_as
 
     counts: Any = counts_as(epoch, position, Checkpoint(epoch=last, position=decided))
     assert counts is ((epoch, position) >= (last, decided))

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.testing.histories import History, event, play
+from phaseline.engine.surfaces.testing.histories import History, event, play
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.effort import examples

@@ -15,7 +15,7 @@ from phaseline.engine.core.adoption import missing_parent
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.testing.random_events import SEED_LENGTH, Dice
+from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH, Dice
 from phaseline.machines.compiler.conditions import as_told, starts_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.reachability import in_order

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.assess import assess, assess_all, diff
-from phaseline.machines import yaml_text
-from phaseline.machines.kubernetes.secret_values import COPIES
+from phaseline.engine.products.gitops.assess import assess, assess_all, diff
+from phaseline.machines.kinds.kubernetes.secret_values import COPIES
 from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.yaml_files import yaml_text
 from tests.support.strategies import search
 
 EFFORTS = [pytest.param(60, id="short"), pytest.param(2_000, marks=pytest.mark.slow, id="long")]

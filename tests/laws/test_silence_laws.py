@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from phaseline.engine.core import intake
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.testing.histories import SUBJECTS
+from phaseline.engine.surfaces.testing.histories import SUBJECTS
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import SECOND, Mark, Record, Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS

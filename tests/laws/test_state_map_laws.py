@@ -11,8 +11,8 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tables_change import moving, stranded
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree, restore
-from phaseline.engine.testing.laws import same
-from phaseline.engine.testing.recompute import Recomputed
+from phaseline.engine.surfaces.testing.laws import same
+from phaseline.engine.surfaces.testing.recompute import Recomputed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import SECOND as ONE_SECOND

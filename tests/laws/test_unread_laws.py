@@ -12,8 +12,8 @@ from phaseline.engine.core import intake
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.reading.unread import named_only
 from phaseline.engine.core.transitions import REPEAT
-from phaseline.engine.testing.histories import SUBJECTS, HistoryStep, Sent
-from phaseline.engine.testing.random_events import random_event
+from phaseline.engine.surfaces.testing.histories import SUBJECTS, HistoryStep, Sent
+from phaseline.engine.surfaces.testing.random_events import random_event
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import NOTHING, SECOND, Mark, Record, Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS

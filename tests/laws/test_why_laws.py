@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.explain.model import CauseChain, FacetExplanation, PredicateExplanation
+from phaseline.engine.log.explain.model import CauseChain, FacetExplanation, PredicateExplanation
 from phaseline.machines.compiler import conditions
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.reports import SNAPSHOT

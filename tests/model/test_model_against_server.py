@@ -15,14 +15,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
-from phaseline.engine.jetstream.direct_get import direct, message_from_leader
-from phaseline.engine.jetstream.erase import delete
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.ownership.atomic_batches import batch_frames
+from phaseline.engine.nats.api_reply import EXPECTED, read_ack
+from phaseline.engine.nats.direct_get import direct, message_from_leader
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.erase import delete
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership.atomic_batches import batch_frames
 from phaseline.schemas.errors import ApiFailed, Fenced
 from phaseline.schemas.subjects import Subjects
 from tests.support.commit_model.server import (

@@ -7,9 +7,9 @@ import asyncio
 
 import pytest
 
-from phaseline.engine.jetstream.reader import Reader, Stored
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.reader import Reader, Stored
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.subjects import Subjects
 from tests.support.simulation import judge, schedule
 from tests.support.simulation.connection import Frame

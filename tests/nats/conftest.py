@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.archive import open_archive
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
-from phaseline.engine.ownership import atomic_batches, repair_timers
-from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive import open_archive
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership import atomic_batches, repair_timers
+from phaseline.engine.worker.ownership.claim import Claim
 from tests.support.guarded_server import guarded_installation
 from tests.support.http_server import Api, http_server
 from tests.support.installation import installation_with_history

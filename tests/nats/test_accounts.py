@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.accounts import roles
-from phaseline.engine.accounts.users import AccountPlan
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.tables_change.tables_report import tables_report
+from phaseline.engine.nats.accounts import roles
+from phaseline.engine.nats.accounts.users import AccountPlan
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.ownership.tables_change.tables_report import tables_report
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUESTS, sizes

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.accounts.users import AccountPlan
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.accounts.users import AccountPlan
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import NotPermitted, SetupError
 from tests.support.accounts_server import AccountsServer

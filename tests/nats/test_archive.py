@@ -11,18 +11,18 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine import regular_files
-from phaseline.engine.archive import check
-from phaseline.engine.archive.archived_log import ArchivedLog
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.archive.run import Archiver
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive import check
+from phaseline.engine.replay.archive.archived_log import ArchivedLog
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.open_archive import Archive
+from phaseline.engine.replay.archive.run import Archiver
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import BadArchive, NotInLog

@@ -10,20 +10,20 @@ import pytest
 from msgspec.structs import replace
 from obstore.store import MemoryStore
 
-from phaseline.engine.archive import bucket as bucket_module
-from phaseline.engine.archive import check
-from phaseline.engine.archive.archived_log import ArchivedLog
-from phaseline.engine.archive.bucket import Bucket
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.manifest import Manifest
-from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.archive.open_store import store_at
-from phaseline.engine.archive.run import Archiver
-from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import log_records
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive import bucket as bucket_module
+from phaseline.engine.replay.archive import check
+from phaseline.engine.replay.archive.archived_log import ArchivedLog
+from phaseline.engine.replay.archive.bucket import Bucket
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.manifest import Manifest
+from phaseline.engine.replay.archive.open_archive import Archive
+from phaseline.engine.replay.archive.open_store import store_at
+from phaseline.engine.replay.archive.run import Archiver
+from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.recorded_log import Span

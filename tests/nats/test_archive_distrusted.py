@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from phaseline.engine.archive import check
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.manifest import Manifest
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive import check
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.manifest import Manifest
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import BadArchive
 from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive

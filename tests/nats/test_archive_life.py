@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from phaseline.engine.archive import check
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, inspect, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, inspect, provision
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive import check
+from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import BadArchive

@@ -12,16 +12,16 @@ import pytest
 import pytest_asyncio
 from msgspec import structs
 
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.manifest import PartEntry
-from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.jetstream.stream_reader import StreamReader
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of, log_records
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import END, Moment
+from phaseline.engine.nats.stream_reader import StreamReader
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.manifest import PartEntry
+from phaseline.engine.replay.archive.open_archive import Archive
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadArchive, NoAnswer

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.archives import audit_of_both, messages, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import nodes

@@ -12,16 +12,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from phaseline.engine.backup import backing_up, manifest, restoring, stream_files
-from phaseline.engine.backup.backing_up import back_up, order, state_of
-from phaseline.engine.backup.manifest import BackupManifest
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, layout_of
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import log_identity
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, layout_of
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.backup import backing_up, manifest, restoring, stream_files
+from phaseline.engine.replay.backup.backing_up import back_up, order, state_of
+from phaseline.engine.replay.backup.manifest import BackupManifest
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError, SetupError

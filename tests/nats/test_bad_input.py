@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from phaseline.engine.jetstream.streams import Layout, inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout, inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NoSuchStream
@@ -32,7 +32,7 @@ def envelope(type_: str = "node.ready", **attributes: object) -> bytes:
 
 NODE = "c9.node.ready.p.n1"
 ROWS = [
-    # subject tail                 body                                                  reason             the rejection says
+    # subject tail body reason the rejection says
     (NODE, b"", "undecodable", "empty"),
     (NODE, b"\xc1\xc1", "undecodable", "msgpack"),
     (NODE, b"{not json", "undecodable", "JSON"),

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 
 pytestmark = pytest.mark.asyncio

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 import phaseline
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.errors import BadSetting, EntityUnknown, NameUnknown
 from phaseline.schemas.errors import NoAnswer

@@ -7,8 +7,8 @@ import pytest
 
 import phaseline
 from phaseline.engine import logs
-from phaseline.engine.client import connecting
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client import connecting
 from phaseline.machines import built_in
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds

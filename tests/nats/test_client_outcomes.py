@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.session import Session
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas.errors import NotFound, Undecided
 from phaseline.schemas.records import State
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.session import Session
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream import streams
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats import streams
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import compose
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.errors import (

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.session import Session
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown, NotProvisioned, TreeUnknown
 from phaseline.schemas.records import Entity, State
 from phaseline.schemas.subjects import natural

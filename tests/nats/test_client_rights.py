@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 import phaseline
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.session import Session
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas.errors import NotPermitted
 from tests.support.accounts_server import AccountsServer, accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS

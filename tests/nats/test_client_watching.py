@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.overview.dwell_watch import DwellWatch
-from phaseline.engine.overview.overview import Dwell
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.overview.dwell_watch import DwellWatch
+from phaseline.engine.surfaces.overview.overview import Dwell
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import Rejection, Transition

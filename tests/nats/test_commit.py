@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.ownership.fenced_commit import Fence
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.schemas.errors import ApiFailed, Fenced, ServerRefused
 from tests.support.installation import LIMIT
 from tests.support.log_check import stored

@@ -2,14 +2,14 @@
 
 import asyncio
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.core.message import NO_EVENT, Message
-from phaseline.engine.jetstream.frames import read_headers
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.streams import Layout, inspect
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.ownership.atomic_batches import batch_frames
+from phaseline.engine.nats.frames import read_headers
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.streams import Layout, inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.ownership.atomic_batches import batch_frames
 
 EVENT, RECORD = "application/cloudevents+msgpack", "application/cloudevents+json"
 """The type of what the client and timers send, and of the records of a feed in JSON."""

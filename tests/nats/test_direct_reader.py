@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from phaseline.engine.jetstream import stream_reader
-from phaseline.engine.jetstream.reader import Reader, Stored
-from phaseline.engine.jetstream.stream_reader import BATCH, MAX_BYTES, DirectReader
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats import stream_reader
+from phaseline.engine.nats.reader import Reader, Stored
+from phaseline.engine.nats.stream_reader import BATCH, MAX_BYTES, DirectReader
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import timestamp
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.doctor.examine import examine
-from phaseline.engine.jetstream.api_reply import EXPECTED
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import divided
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.api_reply import EXPECTED
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.doctor.examine import examine
+from phaseline.engine.worker.ownership import divided
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, SetupError

@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.doctor.check_result import CheckResult
-from phaseline.engine.doctor.examine import examine
-from phaseline.engine.doctor.growth import Room, growth, said
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.api_reply import EXPECTED
-from phaseline.engine.jetstream.stream_settings.fill import size
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.api_reply import EXPECTED
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.stream_settings.fill import size
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.doctor.check_result import CheckResult
+from phaseline.engine.surfaces.doctor.examine import examine
+from phaseline.engine.surfaces.doctor.growth import Room, growth, said
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.cloudevents.content_types import AS_MSGPACK
 from tests.support import closed_port
@@ -102,7 +102,7 @@ async def test_an_event_that_waits_for_long_is_a_problem(
     await provision(wire, replace(settings, partitions=1), BUILT_IN_KINDS.copies.values())
     async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:
         await client.publish("cluster", "create", "c1")
-    monkeypatch.setattr("phaseline.engine.doctor.installation_checks.WAITING", 0.0)
+    monkeypatch.setattr("phaseline.engine.surfaces.doctor.installation_checks.WAITING", 0.0)
     found = (await findings(settings))["decisions"]
     assert found.verdict == "problem"
     assert "event 1, partition 0" in found.found
@@ -129,7 +129,7 @@ async def test_other_tables_are_named(owned: Settings) -> None:
 
 
 async def test_a_clock_that_is_off_is_told(owned: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phaseline.engine.doctor.server_checks.CLOCK", -1.0)
+    monkeypatch.setattr("phaseline.engine.surfaces.doctor.server_checks.CLOCK", -1.0)
     assert bad(await findings(owned)) == {"clock": "warning"}
 
 

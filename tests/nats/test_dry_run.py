@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.session import Session
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import outcomes, single
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.replay.dry_run import dry_run
 from phaseline.engine.settings import Settings
-from phaseline.engine.testing import random_events
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.session import Session
+from phaseline.engine.surfaces.testing import random_events
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.edge import adding, edge_state, event_sources
-from phaseline.engine.edge.adding import StoreWanted
-from phaseline.engine.edge.edge_state import EdgeState
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.sites import adding, edge_state, event_sources
+from phaseline.engine.worker.sites.adding import StoreWanted
+from phaseline.engine.worker.sites.edge_state import EdgeState
 from phaseline.schemas.errors import NameUnknown, NoRoom, NoSuchStream, SetupError
 from tests.support.account_requests import INTERNAL, sizes
 from tests.support.edge_site import Site, nodes, publish, site

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.edge import adding, edge_state, edge_streams, uplink
-from phaseline.engine.edge.inlet_keeping import InletKeeper
-from phaseline.engine.jetstream.erase import SOURCE
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.erase import SOURCE
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.message_id import MESSAGE_ID
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.sites import adding, edge_state, edge_streams, uplink
+from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.schemas.errors import ApiFailed
 from phaseline.schemas.subjects import Subjects, partition_of
 from tests.support import raw_checker

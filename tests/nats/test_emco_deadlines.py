@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import NONE
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, context, resource
 from tests.support.installation import until_decided

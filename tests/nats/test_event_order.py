@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.event_order import EventWatch
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import InvalidInput, NameUnknown, TreeUnknown
 from tests.support.command import Shell
 from tests.support.raising import raises

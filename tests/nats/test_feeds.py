@@ -13,22 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.core.message import NO_EVENT, Message
-from phaseline.engine.jetstream.feed import BOTH, KEY
-from phaseline.engine.jetstream.frames import read_headers
-from phaseline.engine.jetstream.streams import Layout, inspect, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge
 from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.feed import BOTH, KEY
+from phaseline.engine.nats.frames import read_headers
+from phaseline.engine.nats.streams import Layout, inspect, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import FEEDS, Feed, Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.errors import SetupError

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import inbox
 from phaseline.schemas.subjects import Subjects

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
@@ -19,6 +18,7 @@ from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.doctor.examine import examine
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.living_workers import living
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
@@ -23,6 +21,8 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from tests.support.archives import audit_of_both, run_archive

@@ -7,11 +7,11 @@ from itertools import groupby
 import pytest
 
 from phaseline.engine.core.message import BATCH_LIMIT
-from phaseline.engine.jetstream.reader import BUFFER
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.reader import BUFFER
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding
 from phaseline.engine.worker.commits import WorkerShares

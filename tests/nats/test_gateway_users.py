@@ -5,7 +5,7 @@ Belongs here: the two users that deploy/helm and docs/deploy.md speak of. Does n
 
 import pytest
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.accounts_server import accounts_installation
 from tests.support.http_server import http_server
 

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.gitops_history import APP, KINDS, resource_id
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold

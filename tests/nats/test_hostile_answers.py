@@ -7,19 +7,19 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from phaseline.engine.edge import adding, edge_state
-from phaseline.engine.edge.edge_names import EdgeNames
-from phaseline.engine.edge.edge_state import EdgeState
-from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.jetstream.api_reply import EXPECTED
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.archived import note as archived
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.api_reply import EXPECTED
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import Backlog, Owned, backlog, owner_of
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import hand_over
+from phaseline.engine.worker.sites import adding, edge_state
+from phaseline.engine.worker.sites.edge_names import EdgeNames
+from phaseline.engine.worker.sites.edge_state import EdgeState
+from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NoAnswer, SetupError
 from tests.support.built_in_kinds import BUILT_IN_KINDS

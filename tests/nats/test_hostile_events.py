@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.jetstream.streams import Layout, inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout, inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import assert_log_is_the_fold, rejections

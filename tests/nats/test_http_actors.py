@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http.access import tokens
-from phaseline.engine.http.access.access import AccessSettings, JwtSettings
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.retries import retries
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http.access import tokens
+from phaseline.engine.surfaces.http.access.access import AccessSettings, JwtSettings
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotPermitted
 from tests.support.accounts_server import accounts_installation

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http import away
-from phaseline.engine.http.away import AWAY, Pulse, unless_away
-from phaseline.engine.http.reading import transitions
 from phaseline.engine.log.log import Log
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http import away
+from phaseline.engine.surfaces.http.away import AWAY, Pulse, unless_away
+from phaseline.engine.surfaces.http.reading import transitions
 from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoResponders
 from tests.support.http_server import LIMIT, Api, http_server
 from tests.support.tcp_proxy import Proxy, proxy_to

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.http.access import tokens
-from phaseline.engine.http.access.access import AccessSettings
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http.access import tokens
+from phaseline.engine.surfaces.http.access.access import AccessSettings
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cells import CLUSTERS, two_cells

@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http import openapi
-from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.routes import Route, all_routes
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http import openapi
+from phaseline.engine.surfaces.http.parameters import Parameter
+from phaseline.engine.surfaces.http.routes import Route, all_routes
 from phaseline.machines.built_in import PRODUCTS
 from tests.support.http_server import Api, http_server
 

@@ -1,4 +1,5 @@
-"""Events by HTTP: the modes of CloudEvents, what becomes of an event, and what is refused (engine/http/intake)."""
+"""Events by HTTP: the modes of CloudEvents, what becomes of an event, and what is refused
+(engine/surfaces/http/intake)."""
 
 import asyncio
 import json
@@ -6,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http.intake.bodies import BATCH_JSON, LARGEST
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http.intake.bodies import BATCH_JSON, LARGEST
 from phaseline.schemas import codec
 from tests.support.http_events import JSON_EVENT, event, send
 from tests.support.http_server import Api, http_server

@@ -16,13 +16,13 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http import service
-from phaseline.engine.http.fleet.cascades import Cascades
-from phaseline.engine.http.live.hub import Hub
-from phaseline.engine.http.server import serving
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http import service
+from phaseline.engine.surfaces.http.fleet.cascades import Cascades
+from phaseline.engine.surfaces.http.live.hub import Hub
+from phaseline.engine.surfaces.http.server import serving
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event, send
 from tests.support.http_server import LIMIT, Api, http_server

@@ -1,4 +1,4 @@
-"""Tokens of an identity provider: what is taken, and what an enemy sends (engine/http/access/jwts)."""
+"""Tokens of an identity provider: what is taken, and what an enemy sends (engine/surfaces/http/access/jwts)."""
 
 import base64
 import hashlib
@@ -19,11 +19,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http.access import jwts
-from phaseline.engine.http.access.access import Access, AccessSettings, JwtSettings
-from phaseline.engine.http.access.caller import Caller
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http.access import jwts
+from phaseline.engine.surfaces.http.access.access import Access, AccessSettings, JwtSettings
+from phaseline.engine.surfaces.http.access.caller import Caller
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer
 from tests.support.http_server import Api, http_server
 from tests.support.raising import raises

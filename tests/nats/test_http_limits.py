@@ -16,11 +16,11 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http import server
-from phaseline.engine.http.connections import accepting, guard
-from phaseline.engine.http.live import hub, seats
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http import server
+from phaseline.engine.surfaces.http.connections import accepting, guard
+from phaseline.engine.surfaces.http.live import hub, seats
 from tests.support.http_server import LIMIT, Api, http_server
 
 HOST = b"Host: localhost\r\n"

@@ -1,4 +1,5 @@
-"""Why, histories, timelines, trees, changes, rejections, statuses and the summary by HTTP (engine/http/reading)."""
+"""Why, histories, timelines, trees, changes, rejections, statuses and the summary by HTTP
+(engine/surfaces/http/reading)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,12 +8,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client import maps
-from phaseline.engine.client.client import Client
-from phaseline.engine.explain.model import as_map
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.explain.model import as_map
 from phaseline.engine.log.when import Moment
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server
 from tests.support.random_events import RandomEvents, publish

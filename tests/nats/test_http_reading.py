@@ -1,4 +1,4 @@
-"""Entities by HTTP: exact at a place, filtered, sorted, in pages, in columns (engine/http)."""
+"""Entities by HTTP: exact at a place, filtered, sorted, in pages, in columns (engine/surfaces/http)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,12 +8,12 @@ import pytest
 import pytest_asyncio
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.client import maps
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.explain.shut import Shutters
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.shut import Shutters
+from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.docs import asyncapi
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server

@@ -1,4 +1,4 @@
-"""Who may, on a real server: tokens, trees, browsers, other hosts and sites (engine/http/access)."""
+"""Who may, on a real server: tokens, trees, browsers, other hosts and sites (engine/surfaces/http/access)."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.http.access import tokens
-from phaseline.engine.http.access.access import AccessSettings
-from phaseline.engine.http.reading import transitions
-from phaseline.engine.http.routes import all_routes
-from phaseline.engine.http.server import serving
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.http.access import tokens
+from phaseline.engine.surfaces.http.access.access import AccessSettings
+from phaseline.engine.surfaces.http.reading import transitions
+from phaseline.engine.surfaces.http.routes import all_routes
+from phaseline.engine.surfaces.http.server import serving
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS

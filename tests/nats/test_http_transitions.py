@@ -1,4 +1,5 @@
-"""Transitions by HTTP: server-sent events that resume without gap or repeat, ranges, the past (engine/http)."""
+"""Transitions by HTTP: server-sent events that resume without gap or repeat, ranges, the past
+(engine/surfaces/http)."""
 
 import asyncio
 import json
@@ -10,14 +11,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from phaseline.engine.client import maps
-from phaseline.engine.http.live import hub
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import records
 from phaseline.engine.log.watch import RecordFilter, chosen
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import FEEDS, Feed, Settings
+from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.http.live import hub
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import LIMIT, Api, as_json, http_server
 from tests.support.installation import at_work, installation_with_history, until_decided
@@ -269,7 +270,7 @@ async def test_a_range_as_lines_and_as_a_batch(api: Api) -> None:
 
 @SHARED
 async def test_a_range_in_parts_is_the_whole_range(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    from phaseline.engine.http.live import replay
+    from phaseline.engine.surfaces.http.live import replay
 
     monkeypatch.setattr(replay, "CHUNK", 7)
     found: list[int] = []

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.jetstream.api_reply import Ack
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import load_states, repair_timers
-from phaseline.engine.ownership.claim import Claim
-from phaseline.engine.ownership.load_states import PartitionStates
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.api_reply import Ack
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import lease, worker
 from phaseline.engine.worker.lease import Leases
+from phaseline.engine.worker.ownership import load_states, repair_timers
+from phaseline.engine.worker.ownership.claim import Claim
+from phaseline.engine.worker.ownership.load_states import PartitionStates
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import Fenced, RequestTimedOut

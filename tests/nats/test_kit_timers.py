@@ -5,8 +5,8 @@ Belongs here: a scenario beside a worker. Does not: random histories (`tests/law
 
 import asyncio
 
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec

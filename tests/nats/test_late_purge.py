@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import oversized_commit
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership import oversized_commit
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.errors import Fenced, LogDamaged
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import stored

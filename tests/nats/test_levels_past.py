@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.levels.reckoning import ENTITY, KIND, TREE, LevelsReport, levels_map
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
-from phaseline.engine.notices import read_rules
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.levels.fold.reckoning import ENTITY, KIND, TREE, LevelsReport, levels_map
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
+from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.publish import server_outages
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.errors import InvalidInput, NotFound, NotInLog, TreeUnknown
 from phaseline.schemas.records import SECOND, timestamp
 from tests.support.archives import run_archive

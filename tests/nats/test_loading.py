@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core.tree import Tree, take_all_in
-from phaseline.engine.jetstream.reader import Reader, Stored
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import load_states
-from phaseline.engine.ownership.load_states import PartitionStates
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.reader import Reader, Stored
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership import load_states
+from phaseline.engine.worker.ownership.load_states import PartitionStates
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.records import EntityAfter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, at_work, until_decided

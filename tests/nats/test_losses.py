@@ -10,16 +10,16 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.jetstream.reader import BUFFER, Reader
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import claim_watch
-from phaseline.engine.ownership.event_loss import LossWatch
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.reader import BUFFER, Reader
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import worker as worker_module
+from phaseline.engine.worker.ownership import claim_watch
+from phaseline.engine.worker.ownership.event_loss import LossWatch
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.records import Loss, Transition
 from phaseline.schemas.subjects import Subjects

@@ -8,13 +8,13 @@ import pytest
 import pytest_asyncio
 
 import phaseline
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import message_id
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import envelope
 from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -13,14 +13,14 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.telemetry import checks, endpoint, exposing, listening
-from phaseline.engine.telemetry.endpoint import ProbeAnswer, ProbeRequest
-from phaseline.engine.telemetry.exposing import Exposing
-from phaseline.engine.telemetry.metric_table import BY_NAME
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.telemetry import checks, endpoint, exposing, listening
+from phaseline.engine.surfaces.telemetry.endpoint import ProbeAnswer, ProbeRequest
+from phaseline.engine.surfaces.telemetry.exposing import Exposing
+from phaseline.engine.surfaces.telemetry.metric_table import BY_NAME
 from phaseline.engine.worker import system
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import BadSetting, NameUnknown, SetupError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
 from tests.support.adoption import adopt
 from tests.support.raising import raises

@@ -1,10 +1,10 @@
 """Notices about notices: a receiver to whom deliveries fail for long, and a notifier that lags."""
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.notices import read_rules
+from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.notifier import Notifier
 from phaseline.engine.products.notices.troubles import FAILING, OwnTroubles
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import SECOND
 from tests.support.notified import is_in, notices_of, until
 

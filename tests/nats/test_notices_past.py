@@ -1,8 +1,8 @@
 """Rules of notices on the past of an installation: the same as the test kit makes of the same events."""
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.notices import read_rules
+from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.past import tried
+from phaseline.engine.surfaces.client.client import Client
 
 RULES = """
 receivers: {ops: {nats: {subject: told}}}

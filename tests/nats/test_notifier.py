@@ -3,9 +3,9 @@
 import asyncio
 from collections import Counter
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.notices import read_rules
+from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.notified import is_in, notices_of, notifying, records_of, replayed, until
 
 RULES = """

@@ -2,8 +2,8 @@
 
 import json
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import Transition
 from tests.support.installation import at_work
 

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in
 from phaseline.engine.log.when import Moment
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive.open_archive import Archive
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.import_log import Clock, import_log
@@ -24,6 +23,7 @@ from phaseline.engine.replay.log_format import RecordItem
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Record, Rejection, Transition

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.log_records import record_in
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.services import ServiceQuery
 from phaseline.engine.worker.worker import Worker

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.http.access.signature import is_signed
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.notices.bodies.message import NoticeMessage
-from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import addresses, attempts, ways, web
 from phaseline.engine.products.notices.sending.attempts import Attempt
+from phaseline.engine.surfaces.http.access.signature import is_signed
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 from tests.support.closed_port import ADDRESS
 from tests.support.odd_receivers import (

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import pairwise
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import server_outages
 from phaseline.engine.publish.server_outages import OutageNote
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.system import work
 from phaseline.schemas.records import SECOND
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 import phaseline
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, Mark, Record, Transition

@@ -10,12 +10,12 @@ import pytest
 import pytest_asyncio
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
-from phaseline.engine.jetstream.streams import inspect, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import inspect, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import services
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker

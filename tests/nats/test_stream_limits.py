@@ -8,13 +8,13 @@ from functools import partial
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.doctor.examine import examine
-from phaseline.engine.jetstream.stream_settings import change, stream_watch
-from phaseline.engine.jetstream.stream_settings.fill import Fill
-from phaseline.engine.jetstream.streams import inspect, provision, reports
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.stream_settings import change, stream_watch
+from phaseline.engine.nats.stream_settings.fill import Fill
+from phaseline.engine.nats.streams import inspect, provision, reports
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.jetstream.streams import inspect, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import NotProvisioned, SetupError
 from phaseline.schemas.subjects import Subjects, partition_of, quote

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.archives import messages, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.client import sync_client
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client import sync_client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support import closed_port
 from tests.support.command import ROOT
 from tests.support.raising import raises

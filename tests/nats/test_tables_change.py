@@ -11,13 +11,9 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.ownership.claim import Claim
-from phaseline.engine.ownership.load_states import PartitionStates
-from phaseline.engine.ownership.tables_change.tables_report import tables_report
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
@@ -25,6 +21,10 @@ from phaseline.engine.replay.recorded_log import Processors, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
 from phaseline.engine.settings import FEEDS, Settings
+from phaseline.engine.worker.ownership.claim import Claim
+from phaseline.engine.worker.ownership.load_states import PartitionStates
+from phaseline.engine.worker.ownership.tables_change.tables_report import tables_report
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.records import Entity
 from tests.support.changed_jobs import FIRST, SECOND

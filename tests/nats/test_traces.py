@@ -12,10 +12,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.tracing import MOST_LINKS, Tracing
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import Fenced

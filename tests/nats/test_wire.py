@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats import frames
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import (
     ApiFailed,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.observe import cluster
+from phaseline.engine.products.observe import cluster
 from tests.support import browser
 from tests.support.foreign_programs import helm, kubectl, node, python
 from tests.support.kubernetes_server import Kube, serving

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.server import EmbeddedServer
 from tests.support.command import Answer, Shell, line_with
 
 OUTPUT = "accounts.conf"

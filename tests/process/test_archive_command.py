@@ -5,7 +5,7 @@ import random
 import signal
 from pathlib import Path
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.archives import leave_window
 from tests.support.command import Shell, ended
 from tests.support.installation import until_decided

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import PhaselineError
 from tests.support.archives import audit_of_both, run_archive, whole_log, with_archive

@@ -12,7 +12,7 @@ import yaml
 from aiohttp import web
 from click.testing import CliRunner, Result
 
-from phaseline.engine.cli.assess import assess
+from phaseline.engine.products.commands.assess import assess
 from tests.support.manifests import deployment, kubernetes_object
 
 VERBS = ["get", "list", "watch", "patch"]

@@ -10,19 +10,19 @@ import pytest
 import pytest_asyncio
 from msgspec.structs import replace
 
-from phaseline.engine.cli import render_replay
-from phaseline.engine.cli.output import Output
 from phaseline.engine.core import decide
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.rejections import without_step
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states, is_reworded
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import render_replay
+from phaseline.engine.surfaces.cli.output import Output
 from phaseline.schemas import codec
 from phaseline.schemas.records import By, Cause, Entity, FacetState, Mark, Record, Rejection, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 import structlog
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded import supervisor
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.embedded.supervisor import Supervisor
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded import supervisor
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.supervisor import Supervisor
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import system
 from phaseline.schemas.errors import NoAnswer, NoRoom, SetupError, Unconfirmed
 from tests.support import closed_port
@@ -247,7 +247,7 @@ async def test_a_take_over_is_left_at_once(own_server: EmbeddedServer, monkeypat
         await wire.api(f"STREAM.UPDATE.{layout.state}", config)
         with suppress(NoAnswer):
             stop = asyncio.Event()
-            monkeypatch.setattr("phaseline.engine.jetstream.stream_settings.report.check", lambda *_, **__: None)
+            monkeypatch.setattr("phaseline.engine.nats.stream_settings.report.check", lambda *_, **__: None)
             patient = replace(settings, request_timeout=float(PATIENT))
             working = asyncio.create_task(system.work(patient, BUILT_IN_KINDS, stop))
             await asyncio.sleep(1.0)

@@ -33,9 +33,9 @@ from benchmarks import (
     workers,
 )
 from benchmarks.contender import CONTENDERS
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from phaseline.schemas.errors import SetupError
 from tests.support import forked_process, large_deployment
 from tests.support.raising import raises

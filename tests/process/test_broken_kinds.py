@@ -10,16 +10,16 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.cli import broken_kinds
-from phaseline.engine.cli.doctor import doctor
-from phaseline.engine.cli.get import get
 from phaseline.engine.core import intake
-from phaseline.engine.doctor import installation_checks
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import broken_kinds
+from phaseline.engine.surfaces.cli.doctor import doctor
+from phaseline.engine.surfaces.cli.get import get
+from phaseline.engine.surfaces.doctor import installation_checks
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines import built_in
-from phaseline.machines.broken_kinds import load
+from phaseline.machines.compiler.packages.broken_kinds import load
 from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas import codec
 from phaseline.schemas.errors import SetupError

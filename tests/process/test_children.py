@@ -6,8 +6,8 @@ import os
 import signal
 from pathlib import Path
 
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.command import LIMIT, ended, line_with, process
 from tests.support.killable_worker import WorkerProcess

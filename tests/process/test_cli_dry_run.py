@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.cli import progress, render_dry_run
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import progress, render_dry_run
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition

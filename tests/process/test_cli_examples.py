@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.cli import cli
+from phaseline.engine.surfaces.cli import cli
 from tests.support.command import ROOT
 from tests.support.pages.blocks import blocks, commands
 from tests.support.pages.runner import PageRun

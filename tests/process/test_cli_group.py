@@ -10,16 +10,16 @@ import pytest
 from click.testing import CliRunner
 
 import phaseline
-from phaseline.engine.cli import cli, options, reference
-from phaseline.engine.cli.help import GROUPS, Page, Shared
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import cli, options, reference
+from phaseline.engine.surfaces.cli.help import GROUPS, Page, Shared
 from phaseline.machines.built_in import installed
 from phaseline.machines.docs import markdown, mermaid
 from phaseline.schemas.errors import Exit
 from tests.support.command import ROOT, Shell
 
 TOP = click.Context(cli, info_name="phaseline", **cli.context_settings)
-SLOW = ("nats", "transitions", "rich", "msgpack", "structlog", "asyncio", "phaseline.engine.client.client")
+SLOW = ("nats", "transitions", "rich", "msgpack", "structlog", "asyncio", "phaseline.engine.surfaces.client.client")
 
 
 def commands(group: click.Group, context: click.Context) -> list[tuple[str, click.Command]]:
@@ -38,7 +38,7 @@ COMMANDS = commands(cli, TOP)
 
 def test_help_loads_nothing_that_takes_time() -> None:
     code = (
-        "import sys; from phaseline.engine.cli import cli\n"
+        "import sys; from phaseline.engine.surfaces.cli import cli\n"
         "cli.main(['--help'], standalone_mode=False)\n"
         f"sys.exit(str([name for name in {SLOW!r} if name in sys.modules]) if set({SLOW!r}) & set(sys.modules) else 0)"
     )
@@ -57,8 +57,8 @@ def test_importing_the_package_loads_nothing_that_takes_time() -> None:
 def test_commands_and_workers_load_only_what_they_need() -> None:
     needed_by_few = ("aiohttp", "structlog", "rich.console", "yaml", "lupa", "jq", "nkeys", "cryptography")
     code = (
-        "import sys, phaseline.engine.worker.system, phaseline.engine.client.client\n"
-        "import phaseline.engine.cli.get, phaseline.engine.cli.publish, phaseline.engine.cli.list_\n"
+        "import sys, phaseline.engine.worker.system, phaseline.engine.surfaces.client.client\n"
+        "import phaseline.engine.surfaces.cli.get, phaseline.engine.surfaces.cli.publish, phaseline.engine.surfaces.cli.list_\n"
         f"sys.exit(str(found) if (found := set({needed_by_few!r}) & set(sys.modules)) else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)

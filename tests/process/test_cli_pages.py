@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.installation import until_decided
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from phaseline.engine.cli import cli
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.cli import cli
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from tests.support import closed_port
 from tests.support.command import Shell

@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.command import LIMIT, ROOT, Shell

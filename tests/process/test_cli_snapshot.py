@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.client.client import Client
 from phaseline.engine.publish import snapshots
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EventRefused, InvalidInput
 from tests.support.adoption import adopt

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, http_server
 from tests.support.installation import at_work, until_decided

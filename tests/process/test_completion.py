@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support import closed_port
 from tests.support.command import COMMAND, Shell
 

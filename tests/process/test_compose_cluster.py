@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.accounts.users import inbox_of
-from phaseline.engine.client.connecting import connect
-from phaseline.engine.embedded.server import find_binary
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.accounts.users import inbox_of
+from phaseline.engine.nats.embedded.server import find_binary
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.connecting import connect
 from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.command import Shell, ended, line_with
 from tests.support.compose_file import CERTIFICATES, CONFIGURATION, FOLDER, OURS, SERVERS, WORKERS

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.cli import connection, contexts, options
-from phaseline.engine.cli.get import get
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.nats_context import names
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.nats_context import names
 from phaseline.engine.settings import DEFAULT_URL, Settings
+from phaseline.engine.surfaces.cli import connection, contexts, options
+from phaseline.engine.surfaces.cli.get import get
 from tests.support.command import Shell, process
 
 

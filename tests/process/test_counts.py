@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import Moment
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from tests.support import fleet_objects as fleet
 from tests.support.command import Shell

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition

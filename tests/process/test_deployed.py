@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from phaseline.engine.embedded.server import find_binary
+from phaseline.engine.nats.embedded.server import find_binary
 from tests.support.command import Shell, ended
 from tests.support.deploy_files import base, environment, pods
 from tests.support.patience import LIMIT

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.gitops.last_observation import ObjectDiff
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import InvalidInput, NotFound
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, resource_id

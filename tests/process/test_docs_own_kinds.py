@@ -26,11 +26,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from phaseline.engine.cli import cli
-from phaseline.engine.cli.failures import say_error
-from phaseline.engine.cli.new import package
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import cli
+from phaseline.engine.surfaces.cli.failures import say_error
+from phaseline.engine.surfaces.cli.new import package
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines import built_in
 from phaseline.machines.built_in import installed

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.embedded.server import find_binary
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import find_binary
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.certificates import CertificateAuthority
 from tests.support.command import Shell

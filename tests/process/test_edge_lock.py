@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.edge import event_sources
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.sites import event_sources
 from tests.support.edge_lock_holder import held_and_killed
 from tests.support.nats_cluster import cluster, provisioned, until_whole
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.embedded import server as embedded
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded import server as embedded
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import SetupError
 from tests.support.raising import raises
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.server import EmbeddedServer
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:
         print(server.pid, flush=True)

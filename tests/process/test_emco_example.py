@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.installation import until_decided
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 
 FLEET: tuple[tuple[str, str, dict[str, object]], ...] = (

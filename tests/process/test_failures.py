@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.cli import failures
-from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.surfaces.cli import failures
 from phaseline.schemas.errors import Exit, every
 from tests.support import closed_port
 from tests.support.certificates import CertificateAuthority

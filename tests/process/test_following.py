@@ -4,11 +4,11 @@ import asyncio
 import json
 import signal
 
-from phaseline.engine.cli import following
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import following
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import natural
 from tests.support.command import LIMIT, Shell, line_with

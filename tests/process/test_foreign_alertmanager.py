@@ -16,12 +16,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.notices.bodies import alerts
-from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.notices.fold.bodies import alerts
+from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import alert_states
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import SECOND
 from tests.support import free_ports
 from tests.support.foreign_programs import INSTALLED

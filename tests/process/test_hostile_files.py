@@ -58,7 +58,7 @@ def test_a_small_file_that_unfolds_to_much(tmp_path: Path, number: int) -> None:
     path = packed(tmp_path / "bomb", start, filler, (1 << 30) // len(filler))
     assert path.stat().st_size < 200_000
     done = subprocess.run(
-        [sys.executable, "-m", "phaseline.engine.cli", "replay", "--file", str(path)], capture_output=True, text=True,
+        [sys.executable, "-m", "phaseline.engine.surfaces.cli", "replay", "--file", str(path)], capture_output=True, text=True,
         check=False, timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
@@ -145,7 +145,7 @@ def test_a_body_in_a_line_is_bound() -> None:
 def test_a_text_of_many_levels_does_not_end_the_interpreter() -> None:
     """In its own process, because the fault was a crash."""
     code = (
-        "from phaseline.machines import yaml_text\n"
+        "from phaseline.schemas.yaml_files import yaml_text\n"
         "texts = ['[' * 50_000, '[' * 50_000 + ']' * 50_000, '- ' * 50_000, '{a: ' * 50_000, '? ' * 50_000]\n"
         "for text in [*texts, *('a: 1\\n---\\n' + text for text in texts)]:\n"
         "    try:\n"

@@ -4,7 +4,7 @@ import json
 import re
 import signal
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.adoption import adopt
 from tests.support.command import Shell, line_with
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.adoption import adopt
 from tests.support.command import Shell
 

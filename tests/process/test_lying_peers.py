@@ -13,11 +13,11 @@ import yaml
 from structlog.testing import capture_logs
 
 from phaseline.engine import outgoing
-from phaseline.engine.http.access import jwts
-from phaseline.engine.http.access.access import JwtSettings
-from phaseline.engine.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.observe.discovery import Resource
-from phaseline.engine.observe.kubernetes_api import AnswerTooLarge, Unavailable
+from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
+from phaseline.engine.products.observe.discovery import Resource
+from phaseline.engine.products.observe.kubernetes_api import AnswerTooLarge, Unavailable
+from phaseline.engine.surfaces.http.access import jwts
+from phaseline.engine.surfaces.http.access.access import JwtSettings
 from phaseline.schemas import bounds
 from phaseline.schemas.errors import NoAnswer, SetupError
 from tests.support.lying_server import Answer, dripping, endless, head, lying, unfolding

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 {first}
-from phaseline.engine.jetstream.nats_library import Client
+from phaseline.engine.nats.nats_library import Client
 loaded = "nats.js" in sys.modules
 sys.setswitchinterval(1e-6)
 together = Barrier(8)

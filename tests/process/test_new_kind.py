@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from phaseline.engine.cli import cli
-from phaseline.engine.cli.new import package as files_of
+from phaseline.engine.surfaces.cli import cli
+from phaseline.engine.surfaces.cli.new import package as files_of
 from phaseline.tables import Kinds
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "new_kind"

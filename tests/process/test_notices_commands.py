@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.notified import is_in, notices_of, notifying, until
 

@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.notices import read_rules
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition
 from tests.support.command import Shell, line_with

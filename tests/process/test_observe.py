@@ -7,10 +7,10 @@ from pathlib import Path
 
 import yaml
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, KINDS
 from tests.support.installation import until_decided

@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.observe import cluster, discovery, kubernetes_api
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
 from phaseline.engine.settings import Settings
-from phaseline.machines.kubernetes.kind_facts import KindsTold
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.schemas.errors import SetupError
 from tests.support import closed_port
 from tests.support.command import Shell

@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.observe import discovery
-from phaseline.engine.observe.owned import MAKES
+from phaseline.engine.products.observe import discovery
+from phaseline.engine.products.observe.owned import MAKES
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
 from tests.support.kubernetes_server import Kube

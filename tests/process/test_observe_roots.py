@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.observe.events import ObservedEvent
-from phaseline.engine.observe.roots import Roots
+from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
+from phaseline.engine.products.observe.events import ObservedEvent
+from phaseline.engine.products.observe.roots import Roots
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import NatsUnreachable
 from phaseline.schemas.records import Entity
 from tests.support.command import Shell

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from phaseline.engine.cli import render
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.cli import render
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import nanoseconds
 from tests.support.command import Shell
 from tests.support.terminal import on_a_terminal, without_codes

@@ -19,8 +19,8 @@ import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines import built_in
 from phaseline.schemas.errors import EntityUnknown, Exit, PhaselineError
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, Answer, ended
@@ -82,7 +82,7 @@ def test_lives_as_its_table_says(site: Path) -> None:
 RECORDS = """
 import json, sys
 from phaseline.engine.core.process import Processor
-from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.nats.reader import Stored
 from phaseline.engine.core.tree import Tree
 from phaseline.machines import built_in
 from phaseline.schemas import codec

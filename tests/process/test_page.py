@@ -11,9 +11,9 @@ from urllib.parse import quote, urlsplit
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser
 from tests.support.browser import Tab
 from tests.support.http_server import Api, http_server

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser
 from tests.support.http_server import Api, http_server
 

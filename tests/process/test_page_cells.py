@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser, closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cells import two_cells

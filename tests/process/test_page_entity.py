@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser
 from tests.support.gitops_history import SET, resource_id
 from tests.support.http_server import Api, http_server

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "engine" / "page"
+PAGE = Path(__file__).parents[2] / "engine" / "surfaces" / "page"
 
 
 @pytest.fixture(scope="module")

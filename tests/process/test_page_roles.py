@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.http.access import tokens
-from phaseline.engine.http.access.access import COOKIE, AccessSettings
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.http.access import tokens
+from phaseline.engine.surfaces.http.access.access import COOKIE, AccessSettings
 from tests.support import browser
 from tests.support.browser import Tab
 from tests.support.http_server import Api, http_server

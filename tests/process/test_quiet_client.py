@@ -92,6 +92,6 @@ async def test_the_client_says_what_happens_to_logging_and_nothing_by_itself(wor
     assert (silent.returncode, silent.stdout, silent.stderr) == (0, "", "")
     assert (logging.returncode, logging.stdout) == (0, "")
     lines = logging.stderr.splitlines()
-    assert "WARNING:phaseline.engine.jetstream.wire:nats_disconnected error=" in logging.stderr
-    assert "INFO:phaseline.engine.jetstream.wire:nats_reconnected url=" in logging.stderr
+    assert "WARNING:phaseline.engine.nats.wire:nats_disconnected error=" in logging.stderr
+    assert "INFO:phaseline.engine.nats.wire:nats_reconnected url=" in logging.stderr
     assert all(re.match(r"(INFO|WARNING):phaseline\.[\w.]+:[a-z_]+( |$)", line) for line in lines), lines

@@ -16,14 +16,14 @@ import pytest
 from msgspec.structs import replace
 
 from benchmarks.replay import write
-from phaseline.engine.cli import side_by_side
-from phaseline.engine.cli.log_source import Part
-from phaseline.engine.cli.replay_task import Task
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import Item, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import side_by_side
+from phaseline.engine.surfaces.cli.log_source import Part
+from phaseline.engine.surfaces.cli.replay_task import Task
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import SetupError
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, call

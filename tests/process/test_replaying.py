@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.cli.log_source import Part
-from phaseline.engine.cli.replay_task import Task
-from phaseline.engine.jetstream.streams import Layout, inspect
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import Layout, inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
@@ -25,6 +23,8 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, 
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli.log_source import Part
+from phaseline.engine.surfaces.cli.replay_task import Task
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, InvalidInput, LogFileDamaged

@@ -10,19 +10,19 @@ import pytest
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.streams import Layout, inspect, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import oversized_commit
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.streams import Layout, inspect, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit, AuditReport
 from phaseline.engine.replay.recorded_log import Span, StoredEvent
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.ownership import oversized_commit
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx2
 
-from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.server import EmbeddedServer
 from tests.support import closed_port, free_ports
 from tests.support.command import LIMIT, call, line_with, process
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 
 N = "c/p/n"

@@ -12,7 +12,7 @@ import pytest
 from phaseline.engine.scripts import jq_check
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
-from phaseline.machines.kubernetes.assess import script_health
+from phaseline.machines.kinds.kubernetes.assess import script_health
 from phaseline.schemas.errors import ScriptStopped
 from tests.support.processes import computed, is_there, until
 

@@ -1,6 +1,6 @@
 """Whether pods may go to a node is said by every reader, with what is above it in mind: `get`, `list`, `tree`."""
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 
 N = "c/p/n"

@@ -10,11 +10,11 @@ import pytest
 import zstandard
 from structlog.testing import capture_logs
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, layout_of
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, layout_of
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import erasure
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec, wire_codec

@@ -15,8 +15,8 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.attacked_server import ATTACKS, Attack, Attacked, answers, attacked
 from tests.support.command import LIMIT

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import phaseline
-from phaseline.engine.embedded import server_key
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded import server_key
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import SetupError
 from tests.support.command import LIMIT, Shell, line_with, process

@@ -2,8 +2,8 @@
 
 import pytest
 
-from phaseline.engine.cli import similar_ids
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.cli import similar_ids
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 
 

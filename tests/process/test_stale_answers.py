@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import timestamp, utc
 from tests.support.command import Shell
 

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.installation import LIMIT, until_decided
 

@@ -11,13 +11,11 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.reader import Reader
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.claim import Claim
-from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.reader import Reader
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
@@ -25,6 +23,8 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.deciding import CAREFUL, TRIES
+from phaseline.engine.worker.ownership.claim import Claim
+from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.engine.worker.partition import Partition
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ServerRefused

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.jetstream.stream_settings.change import Copying, change, is_whole
-from phaseline.engine.jetstream.streams import Layout, reports
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.stream_settings.change import Copying, change, is_whole
+from phaseline.engine.nats.streams import Layout, reports
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided

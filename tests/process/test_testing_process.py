@@ -40,4 +40,4 @@ def test_pytest_points_at_the_line_of_the_test(tmp_path: Path) -> None:
     for words, says in FAILURES.items():
         assert f">       given(){words}" in done.stdout
         assert f"E       AssertionError: {says}" in done.stdout
-    assert "engine/testing" not in done.stdout
+    assert "engine/surfaces/testing" not in done.stdout

@@ -16,19 +16,19 @@ import pytest
 import pytest_asyncio
 from msgspec.structs import replace
 
-from phaseline.engine.cli import render
-from phaseline.engine.cli import timeline as command
-from phaseline.engine.cli.output import Output
-from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import render
+from phaseline.engine.surfaces.cli import timeline as command
+from phaseline.engine.surfaces.cli.output import Output
+from phaseline.engine.surfaces.cli.styled import Text
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.cli.undecided import lines
-from phaseline.engine.client.client import Client
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Batch
-from phaseline.engine.jetstream.streams import layout_of, provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.nats.streams import layout_of, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli.undecided import lines
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.commits import Commits
+from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.accounts_server import accounts_installation

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, SET, resource_id
 from tests.support.manifests import deployment, kubernetes_object

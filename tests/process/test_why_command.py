@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.explain.model import as_map
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.explain.model import as_map
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.faults import IN_A_ROW
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.faults import IN_A_ROW
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.command import Shell

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import PhaselineError
 from tests.support.built_in_kinds import BUILT_IN_KINDS

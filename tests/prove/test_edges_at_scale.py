@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.edge import adding, edge_state
-from phaseline.engine.edge.adding import StoreWanted
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.sites import adding, edge_state
+from phaseline.engine.worker.sites.adding import StoreWanted
 from phaseline.schemas.errors import PhaselineError
 from tests.support import free_ports
 from tests.support.edge_site import EdgeSite, Hub, Site, nodes, publish, site

@@ -10,9 +10,9 @@ from typing import Any
 import nats
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.edge import edge_streams
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.sites import edge_streams
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Transition
 from tests.support.archives import audit_of_both, leave_window, run_archive, whole_log, with_archive

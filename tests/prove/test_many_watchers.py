@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import START
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, until_decided
 from tests.support.prove_scale import scaled

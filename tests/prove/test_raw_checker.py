@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 from nats.aio.client import Client
 
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import patience, raw_checker, raw_recorder
 from tests.support.built_in_kinds import BUILT_IN_KINDS

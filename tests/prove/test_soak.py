@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from phaseline.engine.core import intake
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.http.access import source_patterns, tokens
-from phaseline.engine.http.access.caller import BadRole, Caller, named, with_roles
-from phaseline.engine.http.access.source_patterns import BadPattern
 from phaseline.engine.replay import log_format
+from phaseline.engine.surfaces.http.access import source_patterns, tokens
+from phaseline.engine.surfaces.http.access.caller import BadRole, Caller, named, with_roles
+from phaseline.engine.surfaces.http.access.source_patterns import BadPattern
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.cloudevents.actors import BadActor

@@ -8,7 +8,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.classes.state_classes import class_of_label
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import advice_of, message_of, phase_meant
-from phaseline.machines.gitops.application import APPLICATION
+from phaseline.machines.kinds.gitops.application import APPLICATION
 from phaseline.machines.language.advice import advice, advised
 from phaseline.machines.language.table import Facet, Label, Table
 from phaseline.schemas.records import FacetState, state

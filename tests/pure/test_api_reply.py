@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from phaseline.engine.jetstream.api_reply import Verdict, can_pass, read_ack, verdict
+from phaseline.engine.nats.api_reply import Verdict, can_pass, read_ack, verdict
 from phaseline.schemas.errors import ApiFailed, Fenced, NoRoom, NotFound, RequestTimedOut
 
 

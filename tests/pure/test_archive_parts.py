@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.archive import check, manifest
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.last_states import LastStates, about, is_of_raw_secret
-from phaseline.engine.archive.manifest import Manifest, PartEntry
-from phaseline.engine.archive.open_archive import _selects
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.when import Time
 from phaseline.engine.replay import log_format
+from phaseline.engine.replay.archive import check, manifest
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.last_states import LastStates, about, is_of_raw_secret
+from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
+from phaseline.engine.replay.archive.open_archive import _selects
 from phaseline.engine.replay.log_format import RecordItem
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadArchive

@@ -8,11 +8,11 @@ import pytest
 from msgspec import structs
 
 from phaseline.engine import regular_files
-from phaseline.engine.archive import check, manifest
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.manifest import NAME, Manifest
-from phaseline.engine.archive.read_part import part_file
 from phaseline.engine.log.archived.note import ArchiveNote
+from phaseline.engine.replay.archive import check, manifest
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.manifest import NAME, Manifest
+from phaseline.engine.replay.archive.read_part import part_file
 from phaseline.schemas.errors import BadArchive
 from tests.support.archive_parts import made_archive, made_part, read_all
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.observe.argo import named
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange
+from phaseline.engine.products.observe.argo import named
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from phaseline.engine.cli import cli
+from phaseline.engine.surfaces.cli import cli
 from tests.support.manifests import deployment, kubernetes_object
 
 ROLLED_OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}

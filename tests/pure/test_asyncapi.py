@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream import streams
+from phaseline.engine.nats import streams
 from phaseline.engine.settings import Settings
 from phaseline.machines.docs import asyncapi
 from phaseline.machines.language.scripts import NoScripts

@@ -13,7 +13,7 @@ from phaseline.engine.core.message import BATCH_LIMIT
 from phaseline.engine.core.process import AHEAD, AHEAD_BYTES, Batch, Processor, pieces
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
-from phaseline.engine.testing.histories import stored
+from phaseline.engine.surfaces.testing.histories import stored
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts

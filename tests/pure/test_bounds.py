@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.assess import assess, assess_all, diff
 from phaseline.engine.core.intake import Arrival, read
-from phaseline.machines.kubernetes.health.autoscaling import V1_CONDITIONS
-from phaseline.machines.kubernetes.health.registry import assess_health
+from phaseline.engine.products.gitops.assess import assess, assess_all, diff
+from phaseline.machines.kinds.kubernetes.health.autoscaling import V1_CONDITIONS
+from phaseline.machines.kinds.kubernetes.health.registry import assess_health
 from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Rejection

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from tests.support.custom_kinds import claimed, custom
 from tests.support.manifests import deployment, kubernetes_object, places
 

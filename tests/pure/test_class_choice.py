@@ -1,10 +1,10 @@
-"""Selecting entities by class and by how long they are in it (engine/questions/selection.py)."""
+"""Selecting entities by class and by how long they are in it (engine/log/questions/selection.py)."""
 
 import pytest
 from msgspec.structs import replace
 
-from phaseline.engine.client.selection import in_order
-from phaseline.engine.questions.selection import ClassChoice
+from phaseline.engine.log.questions.selection import ClassChoice
+from phaseline.engine.surfaces.client.selection import in_order
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import SECOND, Cause, Entity, FacetState, Memory, State, Stay, Transition, timestamp
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS

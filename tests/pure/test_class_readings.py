@@ -1,4 +1,4 @@
-"""Entities by kind, class and age, as metrics (engine/telemetry/class_readings.py)."""
+"""Entities by kind, class and age, as metrics (engine/surfaces/telemetry/class_readings.py)."""
 
 import asyncio
 from collections import Counter
@@ -7,8 +7,8 @@ from typing import Any
 
 from phaseline import testing
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.telemetry import class_readings
-from phaseline.engine.telemetry.class_readings import AGES, LIVING, METRIC, ClassReadings
+from phaseline.engine.surfaces.telemetry import class_readings
+from phaseline.engine.surfaces.telemetry.class_readings import AGES, LIVING, METRIC, ClassReadings
 from phaseline.schemas.records import SECOND, nanoseconds
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 

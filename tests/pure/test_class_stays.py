@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from phaseline import testing
-from phaseline.engine.testing.scenario import Given
+from phaseline.engine.surfaces.testing.scenario import Given
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.retired import Retired

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine import assess
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange
-from phaseline.machines.kubernetes.diff.types import kinds
-from phaseline.machines.kubernetes.observation import ObservedPair
-from phaseline.machines.kubernetes.pairs import key_of, pair_up
-from phaseline.machines.kubernetes.scopes import CLUSTER_WIDE
+from phaseline.engine.products.gitops import assess
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
+from phaseline.machines.kinds.kubernetes.diff.types import kinds
+from phaseline.machines.kinds.kubernetes.observation import ObservedPair
+from phaseline.machines.kinds.kubernetes.pairs import key_of, pair_up
+from phaseline.machines.kinds.kubernetes.scopes import CLUSTER_WIDE
 from tests.support.custom_kinds import custom, definition
 from tests.support.manifests import config, kubernetes_object
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from phaseline.engine.worker.collecting import COLLECT, collecting_rarely, loading_modules
+from phaseline.engine.collecting import COLLECT, collecting_rarely, loading_modules
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.kubernetes.diff.canonical import quantity
-from phaseline.machines.kubernetes.diff.compare import compare
-from phaseline.machines.kubernetes.diff.differences import NONE
+from phaseline.machines.kinds.kubernetes.diff.canonical import quantity
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.diff.differences import NONE
 from tests.support.manifests import deployment, kubernetes_object, places, pod_template
 
 WEB = {"name": "web", "image": "web:1"}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.assess import assess
-from phaseline.machines.kubernetes.diff import managed_fields
-from phaseline.machines.kubernetes.diff.managed_fields import _is_it, differing_paths
+from phaseline.engine.products.gitops.assess import assess
+from phaseline.machines.kinds.kubernetes.diff import managed_fields
+from phaseline.machines.kinds.kubernetes.diff.managed_fields import _is_it, differing_paths
 
 CUSTOM = {"apiVersion": "x.io/v1", "kind": "Foo", "metadata": {"name": "web"}}
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.accounts.users import AccountPlan
-from phaseline.engine.jetstream.streams import MINIMUM_SERVER
+from phaseline.engine.nats.accounts.users import AccountPlan
+from phaseline.engine.nats.streams import MINIMUM_SERVER
 from tests.support.command_line import parsed, unread
 from tests.support.compose_file import (
     COMPOSE,

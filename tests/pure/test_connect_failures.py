@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.jetstream.connect_failures import first_failure
+from phaseline.engine.nats.connect_failures import first_failure
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import NatsUnreachable, SetupError
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine import logs
-from phaseline.engine.cli import failures, render, terminal
-from phaseline.engine.cli.controls import plain, plain_json
+from phaseline.engine.surfaces.cli import failures, render, terminal
+from phaseline.engine.surfaces.cli.controls import plain, plain_json
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile
 

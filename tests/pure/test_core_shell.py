@@ -7,9 +7,9 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.faults import FaultLog, log_fault
 from phaseline.engine.replay.recorded_log import StoredEvent
-from phaseline.engine.testing.histories import SUBJECTS, event
+from phaseline.engine.surfaces.testing.histories import SUBJECTS, event
+from phaseline.engine.worker.faults import FaultLog, log_fault
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import NoScripts

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.kubernetes.diff.compare import compare
-from phaseline.machines.kubernetes.diff.known_types import KnownType
-from phaseline.machines.kubernetes.diff.schemas import cut, type_of_schema
-from phaseline.machines.kubernetes.kind_facts import KindFacts, KindsTold
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.diff.known_types import KnownType
+from phaseline.machines.kinds.kubernetes.diff.schemas import cut, type_of_schema
+from phaseline.machines.kinds.kubernetes.kind_facts import KindFacts, KindsTold
 from tests.support.custom_kinds import custom, definition
 
 QUANTITY = (

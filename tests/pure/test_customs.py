@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
-from phaseline.machines.kubernetes.diff.known_types import KnownType
-from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
+from phaseline.machines.kinds.kubernetes.diff.ignore import IgnoreRule
+from phaseline.machines.kinds.kubernetes.diff.known_types import KnownType
+from phaseline.machines.kinds.kubernetes.overrides import BadOverride, Overrides
 
 SCRIPT = "hs = {}\nhs.status = 'Healthy'\nreturn hs\n"
 SETTINGS = {

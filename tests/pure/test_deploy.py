@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 import yaml
 
-from phaseline.engine.telemetry.metric_table import METRICS
+from phaseline.engine.surfaces.telemetry.metric_table import METRICS
 from tests.support.command_line import parsed, unread
 from tests.support.deploy_files import (
     BASE,

@@ -13,19 +13,19 @@ from phaseline.engine import settings
 from phaseline.engine.core import message, rejections, timers
 from phaseline.engine.core.lives import memory
 from phaseline.engine.core.sources import numbers
-from phaseline.engine.jetstream import streams
+from phaseline.engine.nats import streams
 from phaseline.engine.publish import snapshots
 from phaseline.engine.replay import log_bytes
 from phaseline.engine.scripts import jq_paths, lua, sandbox
-from phaseline.machines import yaml_text
 from phaseline.machines.compiler import reachability
-from phaseline.machines.emco import emco_resource
-from phaseline.machines.gitops import sync_windows
-from phaseline.machines.kubernetes import durations, globs
-from phaseline.machines.kubernetes.diff import canonical, managed_fields
+from phaseline.machines.kinds.emco import emco_resource
+from phaseline.machines.kinds.gitops import sync_windows
+from phaseline.machines.kinds.kubernetes import durations, globs
+from phaseline.machines.kinds.kubernetes.diff import canonical, managed_fields
 from phaseline.machines.language import fields
 from phaseline.schemas import bounds, records, subjects
 from phaseline.schemas.cloudevents import extensions
+from phaseline.schemas.yaml_files import yaml_text
 
 DOCS = Path(__file__).parents[2] / "docs"
 YEAR, MEGA = 365 * 86_400, 1 << 20

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import phaseline
 from phaseline import testing
-from phaseline.engine.testing.laws import LAWS
-from phaseline.engine.testing.replay import Replayed
-from phaseline.engine.testing.rules import GivenRules
-from phaseline.engine.testing.scenario import Then
-from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.engine.products.notices.given_rules import GivenRules
+from phaseline.engine.surfaces.testing.laws import LAWS
+from phaseline.engine.surfaces.testing.replay import Replayed
+from phaseline.engine.surfaces.testing.scenario import Then
+from phaseline.machines.kinds.kubernetes.profiles import PROFILES
 
 ROOT = Path(__file__).parents[2]
 

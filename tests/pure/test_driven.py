@@ -10,7 +10,7 @@ from transitions import MachineError
 from transitions.extensions import GraphMachine
 
 import phaseline
-from phaseline.engine.testing.driven import DrivenMachine
+from phaseline.engine.surfaces.testing.driven import DrivenMachine
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.schemas.records import State

@@ -1,4 +1,4 @@
-"""Who has been in a class for long enough, told once, and told when it is over (engine/overview/dwells.py)."""
+"""Who has been in a class for long enough, told once, and told when it is over (engine/surfaces/overview/dwells.py)."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,9 +6,9 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from phaseline import testing
-from phaseline.engine.overview.dwells import Dwells
-from phaseline.engine.overview.overview import Dwell
-from phaseline.engine.testing.scenario import Given, Then
+from phaseline.engine.surfaces.overview.dwells import Dwells
+from phaseline.engine.surfaces.overview.overview import Dwell
+from phaseline.engine.surfaces.testing.scenario import Given, Then
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.schemas.records import SECOND, Entity, Transition, nanoseconds
 from phaseline.schemas.wire_codec import Numbered

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from phaseline import testing
-from phaseline.engine.cli import render
+from phaseline.engine.surfaces.cli import render
 from tests.support import edge_worlds
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.explanations import explanation

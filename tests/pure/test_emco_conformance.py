@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.products.emco.query import BadQuery
-from phaseline.machines.emco.readiness import is_ready
+from phaseline.machines.kinds.emco.readiness import is_ready
 from tests.support.conformance import cases
 from tests.support.emco_cases import FAILED_TOO, NOT_OURS, OTHERWISE
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource

@@ -4,7 +4,7 @@ Belongs here: guards of `delete`, rollbacks and late answers while an older cont
 Does not: updates that go on to their end (`test_emco_updates`), every row (`test_emco_tables`).
 """
 
-from phaseline.engine.explain.way_out import way_out
+from phaseline.engine.log.explain.way_out import way_out
 from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource
 from tests.support.emco_status import ask
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phaseline.engine.explain.way_out import way_out
+from phaseline.engine.log.explain.way_out import way_out
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition, own_facets
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource, told

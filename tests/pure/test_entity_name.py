@@ -2,7 +2,7 @@
 
 import pytest
 
-from phaseline.engine.cli.entity_name import is_part_of, read
+from phaseline.engine.surfaces.cli.entity_name import is_part_of, read
 from phaseline.machines.built_in import installed
 from tests.support.built_in_kinds import KINDS_OF_PRODUCT
 

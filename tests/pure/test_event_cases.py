@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine import unknown_parts
-from phaseline.engine.explain.way_out import way_out
+from phaseline.engine.log.explain import unknown_parts
+from phaseline.engine.log.explain.way_out import way_out
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
-from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from tests.support.large_deployment import desired, live
 
 Manifest = dict[str, Any]

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pytest
 
 from phaseline.engine.core.process import Fault
-from phaseline.engine.faults import IN_A_ROW, FaultStreak
 from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.engine.worker.faults import IN_A_ROW, FaultStreak
 from phaseline.schemas.errors import SetupError
 from tests.support.raising import raises
 

@@ -10,11 +10,11 @@ import pytest
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler import fingerprint
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.edge.component import COMPONENT
-from phaseline.machines.edge.node import NODE
-from phaseline.machines.emco.emco_resource import EMCO_RESOURCE
-from phaseline.machines.gitops import observe
-from phaseline.machines.kubernetes.health.registry import HEALTH
+from phaseline.machines.kinds.edge_hosting.component import COMPONENT
+from phaseline.machines.kinds.edge_hosting.node import NODE
+from phaseline.machines.kinds.emco.emco_resource import EMCO_RESOURCE
+from phaseline.machines.kinds.gitops import observe
+from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.language import fields, predicates, retired, sources, table
 from phaseline.machines.language.beside import signal_names
 from phaseline.machines.language.beside.signals import with_signals

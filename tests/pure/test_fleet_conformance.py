@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange
 from phaseline.engine.products.fleet.counts import cluster_counts
-from phaseline.machines.fleet.bundle import RANKED
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
+from phaseline.machines.kinds.fleet.bundle import RANKED
 from tests.support.conformance import cases
 from tests.support.fleet_history import FleetHistory
 from tests.support.fleet_objects import bundle

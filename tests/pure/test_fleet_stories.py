@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.fleet.counts import of_deployments, of_resources
+from phaseline.machines.kinds.fleet.counts import of_deployments, of_resources
 from phaseline.schemas.records import Entity, Transition
 from tests.support.fleet_history import BUNDLE, ON, FleetHistory, part
 from tests.support.gitops_history import KINDS, GitOpsHistory

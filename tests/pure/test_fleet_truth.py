@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.schemas.records import Transition
 from tests.support import fleet_objects as fleet
 from tests.support.contacts import Contacts

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from phaseline.engine.http.fleet.follower import Follower
-from phaseline.engine.testing.random_events import SEED_LENGTH
+from phaseline.engine.surfaces.http.fleet.follower import Follower
+from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH
 from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Transition
 from tests.support import edge_worlds

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.core.beside.free_attributes import merged
-from phaseline.engine.questions.selector import Selector
+from phaseline.engine.log.questions.selector import Selector
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, Facet, Field, Label, Refusal, Row, Table

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from phaseline.machines.kubernetes.health import words
-from phaseline.machines.kubernetes.health.general import by_general_rule
-from phaseline.machines.kubernetes.health.registry import assess_health
-from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES
+from phaseline.machines.kinds.kubernetes.health import words
+from phaseline.machines.kinds.kubernetes.health.general import by_general_rule
+from phaseline.machines.kinds.kubernetes.health.registry import assess_health
+from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, PROFILES
 from tests.support.strategies import VALUES
 
 ARGO = PROFILES["argocd"]

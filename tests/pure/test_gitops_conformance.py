@@ -8,20 +8,20 @@ import pytest
 
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, assess
-from phaseline.machines.kubernetes.diff.canonical import canonical, pruned
-from phaseline.machines.kubernetes.diff.compare import as_stored, compare
-from phaseline.machines.kubernetes.diff.differences import differences
-from phaseline.machines.kubernetes.diff.ignore import apply_ignores
-from phaseline.machines.kubernetes.diff.known_types import with_fields
-from phaseline.machines.kubernetes.diff.types import ANY, type_of
-from phaseline.machines.kubernetes.health.registry import assess_health
-from phaseline.machines.kubernetes.known.argo_kinds import is_argos
-from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.pairs import key_of
-from phaseline.machines.kubernetes.profiles import NOT_ASSESSED, PROFILES
-from phaseline.machines.kubernetes.rollup import APPLICATION, Member, cause_text, is_assessed, roll_up
+from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, assess
+from phaseline.machines.kinds.kubernetes.diff.canonical import canonical, pruned
+from phaseline.machines.kinds.kubernetes.diff.compare import as_stored, compare
+from phaseline.machines.kinds.kubernetes.diff.differences import differences
+from phaseline.machines.kinds.kubernetes.diff.ignore import apply_ignores
+from phaseline.machines.kinds.kubernetes.diff.known_types import with_fields
+from phaseline.machines.kinds.kubernetes.diff.types import ANY, type_of
+from phaseline.machines.kinds.kubernetes.health.registry import assess_health
+from phaseline.machines.kinds.kubernetes.known.argo_kinds import is_argos
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.pairs import key_of
+from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED, PROFILES
+from phaseline.machines.kinds.kubernetes.rollup import APPLICATION, Member, cause_text, is_assessed, roll_up
 from tests.support.conformance import cases
 
 ARGO = PROFILES["argocd"]

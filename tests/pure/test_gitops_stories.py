@@ -7,9 +7,9 @@ import pytest
 
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
-from phaseline.machines.gitops.app_settings import DEADLINE
-from phaseline.machines.gitops.waves import HELM_HOOK, HELM_WEIGHT, HOOK, WAVE
-from phaseline.machines.kubernetes.assess import COMPARE_OPTIONS, IGNORE_HEALTH
+from phaseline.machines.kinds.gitops.app_settings import DEADLINE
+from phaseline.machines.kinds.gitops.waves import HELM_HOOK, HELM_WEIGHT, HOOK, WAVE
+from phaseline.machines.kinds.kubernetes.assess import COMPARE_OPTIONS, IGNORE_HEALTH
 from phaseline.schemas.errors import ScriptStopped
 from phaseline.schemas.records import Transition
 from tests.support.explanations import drawn, explanation

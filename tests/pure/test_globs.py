@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.assess import assess
-from phaseline.machines.gitops.sync_windows import App, read
-from phaseline.machines.kubernetes.globs import matches, problem
-from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.engine.products.gitops.assess import assess
+from phaseline.machines.kinds.gitops.sync_windows import App, read
+from phaseline.machines.kinds.kubernetes.globs import matches, problem
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.schemas.errors import InvalidInput
 from tests.support.raising import raises
 

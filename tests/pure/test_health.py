@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kubernetes.health.registry import RULES, assess_health
-from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES
+from phaseline.machines.kinds.kubernetes.health.registry import RULES, assess_health
+from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, PROFILES
 from tests.support.manifests import kubernetes_object
 
 ARGO = PROFILES["argocd"]

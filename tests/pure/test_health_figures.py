@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from phaseline.machines.kubernetes.health.reader import ManifestPart
-from phaseline.machines.kubernetes.health.registry import assess_health, judge
-from phaseline.machines.kubernetes.profiles import ALAUDA, HEALTHY, PROFILES
+from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart
+from phaseline.machines.kinds.kubernetes.health.registry import assess_health, judge
+from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, HEALTHY, PROFILES
 from tests.support.conformance import cases
 
 CASES = cases("health_custom.json")

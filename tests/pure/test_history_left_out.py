@@ -1,4 +1,4 @@
-"""A history that could not be loaded holds nothing (engine/http/fleet/history_loader.py)."""
+"""A history that could not be loaded holds nothing (engine/surfaces/http/fleet/history_loader.py)."""
 
 import asyncio
 from types import SimpleNamespace
@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.engine.http.fleet.cascades import Placed
-from phaseline.engine.http.fleet.follower import Follower
-from phaseline.engine.http.fleet.history_loader import HistoryLoader
+from phaseline.engine.surfaces.http.fleet.cascades import Placed
+from phaseline.engine.surfaces.http.fleet.follower import Follower
+from phaseline.engine.surfaces.http.fleet.history_loader import HistoryLoader
 from phaseline.schemas.errors import NatsUnreachable
 from phaseline.schemas.records import Cause, Rejection
 

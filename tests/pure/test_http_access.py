@@ -1,4 +1,4 @@
-"""Who may: roles, tokens, hosts and sites (engine/http/access)."""
+"""Who may: roles, tokens, hosts and sites (engine/surfaces/http/access)."""
 
 from pathlib import Path
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from phaseline.engine.http.access import origin, tokens, trees
-from phaseline.engine.http.access.access import Access, AccessSettings
-from phaseline.engine.http.access.budgets import Budgets
-from phaseline.engine.http.access.caller import LOCAL, TRY, BadRole, Caller, with_roles
-from phaseline.engine.http.routes import ROUTES
+from phaseline.engine.surfaces.http.access import origin, tokens, trees
+from phaseline.engine.surfaces.http.access.access import Access, AccessSettings
+from phaseline.engine.surfaces.http.access.budgets import Budgets
+from phaseline.engine.surfaces.http.access.caller import LOCAL, TRY, BadRole, Caller, with_roles
+from phaseline.engine.surfaces.http.routes import ROUTES
 from phaseline.schemas.errors import BadSetting, EntityUnknown, InvalidInput, TreeUnknown
 from tests.support.raising import raises
 
@@ -163,7 +163,7 @@ async def test_a_trusted_proxy_names_the_user() -> None:
 
 def test_a_budget_is_used_up_and_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("phaseline.engine.http.access.budgets.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("phaseline.engine.surfaces.http.access.budgets.time.monotonic", lambda: now[0])
     budgets = Budgets(200)
     budgets.take("a", 1_500)
     budgets.take("b", 2_000)

@@ -5,7 +5,7 @@ import json
 import pytest
 from starlette.requests import Request
 
-from phaseline.engine.http.intake import bodies
+from phaseline.engine.surfaces.http.intake import bodies
 
 ATTRIBUTES = {
     "id": "1234-1234-1234", "specversion": "1.0", "type": "com.example.someevent", "source": "/mycontext/subcontext",

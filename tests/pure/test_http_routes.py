@@ -1,4 +1,5 @@
-"""The table of requests: the router, the description and the page that are made from it (engine/http/routes.py)."""
+"""The table of requests: the router, the description and the page that are made from it
+(engine/surfaces/http/routes.py)."""
 
 import base64
 import re
@@ -6,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.http import openapi, parameters, problems, reference
-from phaseline.engine.http.app import Router
-from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.reading.entities import PageToken
-from phaseline.engine.http.routes import all_routes
-from phaseline.engine.page.files import INDEX, files
-from phaseline.engine.telemetry.listening import address_of
+from phaseline.engine.surfaces.http import openapi, parameters, problems, reference
+from phaseline.engine.surfaces.http.app import Router
+from phaseline.engine.surfaces.http.parameters import Parameter
+from phaseline.engine.surfaces.http.reading.entities import PageToken
+from phaseline.engine.surfaces.http.routes import all_routes
+from phaseline.engine.surfaces.page.files import INDEX, files
+from phaseline.engine.surfaces.telemetry.listening import address_of
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.schemas.errors import BadSetting, InvalidInput, NotFound, every
 from tests.support.raising import raises

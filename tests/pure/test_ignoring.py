@@ -10,10 +10,10 @@ import pytest
 
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
-from phaseline.machines.kubernetes.diff.ignore import IgnoreRule, pointless
-from phaseline.machines.kubernetes.globs import matches
-from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
+from phaseline.machines.kinds.kubernetes.diff.ignore import IgnoreRule, pointless
+from phaseline.machines.kinds.kubernetes.globs import matches
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from tests.support.manifests import deployment, kubernetes_object
 
 WEB = {"name": "web", "image": "web:1"}

@@ -7,7 +7,7 @@ import pytest
 from phaseline.engine.replay.import_log import Clock, ImportResult, Player
 from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.log_format import Header
-from phaseline.engine.testing.histories import event, play
+from phaseline.engine.surfaces.testing.histories import event, play
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput
@@ -63,9 +63,9 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
     [
         ("nope", "write it as package.module:NAME"),
         ("no_such_module_here:X", "cannot be loaded: ModuleNotFoundError"),
-        ("phaseline.machines.edge.component:NOPE", "the module has no NOPE"),
+        ("phaseline.machines.kinds.edge_hosting.component:NOPE", "the module has no NOPE"),
         (
-            "phaseline.machines.edge.component:RUNNING",
+            "phaseline.machines.kinds.edge_hosting.component:RUNNING",
             "RUNNING must be a Table, a list of tables or a Kinds, found str",
         ),
         ("nowhere/at/all.py:X", "cannot be loaded: FileNotFoundError"),
@@ -77,7 +77,7 @@ def test_tables_that_cannot_be_found(where: str, said: str) -> None:
 
 
 def test_tables_take_the_place_of_installed_ones() -> None:
-    assert list(load_kinds("phaseline.machines.edge.component:COMPONENT", installed())) == list(
+    assert list(load_kinds("phaseline.machines.kinds.edge_hosting.component:COMPONENT", installed())) == list(
         load_kinds("installed", installed())
     )
     assert "Degraded" in DEGRADED["component"].machines[0].phases

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.kubernetes.assess import assess
-from phaseline.machines.kubernetes.health.registry import RULES, assess_health
-from phaseline.machines.kubernetes.health.view import ObjectView
-from phaseline.machines.kubernetes.known.argo_kinds import ARGO_KINDS, is_argos
-from phaseline.machines.kubernetes.known.families import families
-from phaseline.machines.kubernetes.known.rows import KnownKind, StatusRow, problems
-from phaseline.machines.kubernetes.known.table import KnownRule, known_rule
-from phaseline.machines.kubernetes.known.tests_of_rows import BadTest, read_tests
-from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
-from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES
+from phaseline.machines.kinds.kubernetes.assess import assess
+from phaseline.machines.kinds.kubernetes.health.registry import RULES, assess_health
+from phaseline.machines.kinds.kubernetes.health.view import ObjectView
+from phaseline.machines.kinds.kubernetes.known.argo_kinds import ARGO_KINDS, is_argos
+from phaseline.machines.kinds.kubernetes.known.families import families
+from phaseline.machines.kinds.kubernetes.known.rows import KnownKind, StatusRow, problems
+from phaseline.machines.kinds.kubernetes.known.table import KnownRule, known_rule
+from phaseline.machines.kinds.kubernetes.known.tests_of_rows import BadTest, read_tests
+from phaseline.machines.kinds.kubernetes.overrides import BadOverride, Overrides
+from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, PROFILES
 
 ARGO = PROFILES["argocd"]
 WIDGET: dict[str, Any] = {

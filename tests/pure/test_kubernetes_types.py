@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kubernetes.diff.compare import COMPARISON
-from phaseline.machines.kubernetes.diff.types import ANY, FieldType, kinds, type_called, type_of
-from phaseline.machines.kubernetes.diff.versions import same_fields
+from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
+from phaseline.machines.kinds.kubernetes.diff.types import ANY, FieldType, kinds, type_called, type_of
+from phaseline.machines.kinds.kubernetes.diff.versions import same_fields
 from tests.support import kubernetes_types
 from tests.support.conformance import read
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from phaseline.engine.cli.options import LanguageType
+from phaseline.engine.surfaces.cli.options import LanguageType
 from phaseline.machines.compiler import labels
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.kinds import Kind

@@ -1,7 +1,7 @@
 """What a pool lacks: its count of Running nodes against what it should have, their versions against its own."""
 
-from phaseline.engine import unknown_parts
-from phaseline.engine.client import maps
+from phaseline.engine.log.explain import unknown_parts
+from phaseline.engine.surfaces.client import maps
 from phaseline.schemas.records import Entity
 from tests.support import edge_worlds
 from tests.support.strategies import History, event

@@ -17,8 +17,8 @@ from phaseline.machines.compiler import kinds as compiler
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.machine import FacetMachine
-from phaseline.machines.edge.cluster import CLUSTER
-from phaseline.machines.fleet.git_repo import GIT_REPO
+from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
+from phaseline.machines.kinds.fleet.git_repo import GIT_REPO
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import DELETED, LIVE, Facet, Label, Row, Table
 from phaseline.schemas.records import State

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from tests.support.manifests import deployment, kubernetes_object, places, pod_template
 
 WEBHOOKS = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")

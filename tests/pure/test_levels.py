@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.cli.levels import LevelsScreen, percent
-from phaseline.engine.cli.output import Output
-from phaseline.engine.levels import excuse_text
-from phaseline.engine.levels.fold import LevelsFold, LevelsRange
-from phaseline.engine.levels.reckoning import Level, LevelsReport, grouped, level_map, read_grouping
-from phaseline.engine.levels.spared import Excuse, Spared
-from phaseline.engine.levels.tallies import EntityTimes, Outage
-from phaseline.engine.notices import read_rules
+from phaseline.engine.products.commands.levels import LevelsScreen, percent
+from phaseline.engine.products.levels.fold import excuse_text
+from phaseline.engine.products.levels.fold.fold import LevelsFold, LevelsRange
+from phaseline.engine.products.levels.fold.reckoning import Level, LevelsReport, grouped, level_map, read_grouping
+from phaseline.engine.products.levels.fold.spared import Excuse, Spared
+from phaseline.engine.products.levels.fold.tallies import EntityTimes, Outage
+from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.surfaces.cli.output import Output
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, Transition
 from tests.support.contacts import Contacts

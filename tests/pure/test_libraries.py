@@ -12,12 +12,12 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.engine.testing.histories import SUBJECTS, event
-from phaseline.machines import libraries as needs
+from phaseline.engine.surfaces.testing.histories import SUBJECTS, event
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS, installed
 from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.gitops import resource
+from phaseline.machines.compiler.packages import libraries as needs
+from phaseline.machines.kinds.gitops import resource
 from phaseline.machines.language.product import Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import libraries
@@ -38,8 +38,8 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setitem(sys.modules, module, None)
         for name in [name for name in sys.modules if name.startswith(f"{module}.")]:
             monkeypatch.setitem(sys.modules, name, None)
-        monkeypatch.delitem(sys.modules, "phaseline.machines.yaml_text", raising=False)
-        monkeypatch.delattr("phaseline.machines.yaml_text", raising=False)
+        monkeypatch.delitem(sys.modules, "phaseline.schemas.yaml_files.yaml_text", raising=False)
+        monkeypatch.delattr("phaseline.schemas.yaml_files.yaml_text", raising=False)
         monkeypatch.setattr(shared_runner(), "_checked", False)
 
     return remove

@@ -1,8 +1,8 @@
-"""Links of the page to other tools (engine/http/links)."""
+"""Links of the page to other tools (engine/surfaces/http/links)."""
 
 import pytest
 
-from phaseline.engine.http.links import Link, read
+from phaseline.engine.surfaces.http.links import Link, read
 from phaseline.schemas.errors import InvalidInput
 
 KINDS = ("cluster", "node")

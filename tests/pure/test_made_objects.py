@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kubernetes.health.registry import assess_health
+from phaseline.machines.kinds.kubernetes.health.registry import assess_health
 
 D, H, N, P, S, U, X = "Degraded", "Healthy", "NotAssessed", "Progressing", "Paused", "Unknown", "NoHealth"
 SINCE = "2026-01-01T00:00:00Z"

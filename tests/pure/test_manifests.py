@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.assess import assess_all
-from phaseline.engine.observe.manifest_files import read
-from phaseline.machines.kubernetes.pairs import is_owned, key_of, pair_up
-from phaseline.machines.yaml_text import NotYaml, document, documents, json_documents
+from phaseline.engine.products.gitops.assess import assess_all
+from phaseline.engine.products.observe.manifest_files import read
+from phaseline.machines.kinds.kubernetes.pairs import is_owned, key_of, pair_up
 from phaseline.schemas.errors import InvalidInput
+from phaseline.schemas.yaml_files.yaml_text import NotYaml, document, documents, json_documents
 from tests.support.manifests import kubernetes_object
 from tests.support.raising import raises
 

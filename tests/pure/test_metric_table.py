@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from phaseline.engine.core.counts.outcomes import Outcomes, sum_of
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.telemetry import page
-from phaseline.engine.telemetry.exposition import exposed
-from phaseline.engine.telemetry.metric_table import METRICS, Metric
+from phaseline.engine.surfaces.telemetry import page
+from phaseline.engine.surfaces.telemetry.exposition import exposed
+from phaseline.engine.surfaces.telemetry.metric_table import METRICS, Metric
 from phaseline.engine.worker.measures import COMMITS, DELAYS, Delays, Distribution, Measures
 from phaseline.schemas.records import SECOND, Cause
 from tests.support.command import ROOT

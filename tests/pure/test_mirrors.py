@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client import sync_client
-from phaseline.engine.client.portal import Portal
-from phaseline.engine.client.sync_client import mirror_of
+from phaseline.engine.surfaces.client import sync_client
+from phaseline.engine.surfaces.client.portal import Portal
+from phaseline.engine.surfaces.client.sync_client import mirror_of
 
 
 class Steps:

@@ -5,7 +5,7 @@ Belongs here: `core.adoption` on three invented levels. Does not: the adoption o
 
 import pytest
 
-from phaseline.engine.explain.way_out import way_out
+from phaseline.engine.log.explain.way_out import way_out
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, KnownBy, Row, Table
 from phaseline.schemas.records import Rejection, State, Transition

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from phaseline.engine.telemetry.metric_table import BY_NAME
+from phaseline.engine.surfaces.telemetry.metric_table import BY_NAME
 from tests.support.command import ROOT
 from tests.support.monitoring import alerts, queries
 

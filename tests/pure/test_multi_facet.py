@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.explain.way_out import way_out
-from phaseline.engine.testing.laws import states_and_tallies_follow_from_the_bases
+from phaseline.engine.log.explain.way_out import way_out
+from phaseline.engine.surfaces.testing.laws import states_and_tallies_follow_from_the_bases
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, Facet, Field, OnTally, Row, Table, View

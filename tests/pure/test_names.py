@@ -4,7 +4,7 @@ import click
 import pytest
 from click.shell_completion import CompletionItem
 
-from phaseline.engine.cli import cli, names
+from phaseline.engine.surfaces.cli import cli, names
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.similar import did_you_mean

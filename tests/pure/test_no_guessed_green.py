@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kubernetes.globs import matches
-from phaseline.machines.kubernetes.health.registry import assess_health
+from phaseline.machines.kinds.kubernetes.globs import matches
+from phaseline.machines.kinds.kubernetes.health.registry import assess_health
 
 THING = ("acme.dev/v1", "Thing")
 CAPI = "cluster.x-k8s.io/v1beta2"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine import assess
-from phaseline.engine.observe.manifest_files import read
-from phaseline.machines.kubernetes.diff.compare import compare
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment
-from phaseline.machines.yaml_text import documents
+from phaseline.engine.products.gitops import assess
+from phaseline.engine.products.observe.manifest_files import read
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.pairs import ApplicationAssessment
+from phaseline.schemas.yaml_files.yaml_text import documents
 from tests.support.conformance import FOLDER
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

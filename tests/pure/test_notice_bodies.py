@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.notices.bodies import alerts, mail, plain, shapes, wording
-from phaseline.engine.notices.bodies.message import NoticeMessage, word_now
+from phaseline.engine.products.notices.fold.bodies import alerts, mail, plain, shapes, wording
+from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage, word_now
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 
 BEGAN = nanoseconds("2026-11-27T08:12:00Z")

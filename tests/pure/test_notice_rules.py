@@ -2,8 +2,8 @@
 
 import pytest
 
-from phaseline.engine.notices import read_rules
-from phaseline.engine.notices.dry_run import TriedRules
+from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.fold.dry_run import TriedRules
 from phaseline.errors import InvalidInput
 from phaseline.machines.built_in import installed
 from phaseline.testing import GivenRules, given_rules

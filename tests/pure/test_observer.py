@@ -12,10 +12,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange, Objects, read_text
-from phaseline.machines.kubernetes.diff.compare import compare
-from phaseline.machines.kubernetes.secret_values import raw_secret_in
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange, Objects, read_text
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.secret_values import raw_secret_in
 from phaseline.schemas.errors import InvalidInput
 from tests.support.gitops_history import APP, resource_id
 from tests.support.manifests import config, deployment, kubernetes_object

@@ -11,9 +11,9 @@ import pytest
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.kubernetes.assess import assess
-from phaseline.machines.kubernetes.health.plugins import plugin_rules, revisions
-from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.assess import assess
+from phaseline.machines.kinds.kubernetes.health.plugins import plugin_rules, revisions
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.language.rules import Revision
 from tests.support.manifests import deployment, kubernetes_object
 

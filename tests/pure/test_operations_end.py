@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.explain.way_out import way_out
-from phaseline.engine.telemetry.readings import entities, of_entities
+from phaseline.engine.log.explain.way_out import way_out
+from phaseline.engine.surfaces.telemetry.readings import entities, of_entities
 from phaseline.engine.worker.measures import census
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import advice_of, label_of
-from phaseline.machines.edge.cluster import CLUSTER
+from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
 from phaseline.machines.language.deadlines import ADVICE
 from phaseline.machines.language.table import Pending, Row, Timeout
 from phaseline.schemas import wire_codec

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.edge.arrivals import Arrivals
-from phaseline.engine.edge.edge_names import EdgeNames
-from phaseline.engine.edge.origins import Origins, Saved, read
-from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.jetstream.streams import layout_of
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint, EdgeOrigin, decode
+from phaseline.engine.nats.streams import layout_of
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.sites.arrivals import Arrivals
+from phaseline.engine.worker.sites.edge_names import EdgeNames
+from phaseline.engine.worker.sites.origins import Origins, Saved, read
+from phaseline.engine.worker.sites.uplink import Uplink
 
 
 @dataclass(frozen=True)

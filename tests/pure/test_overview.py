@@ -1,8 +1,8 @@
-"""The overview: what is bad, by cause, and what else calls for somebody (engine/overview)."""
+"""The overview: what is bad, by cause, and what else calls for somebody (engine/surfaces/overview)."""
 
 from phaseline import testing
-from phaseline.engine.overview.overview import Overview, Trouble, as_map, overview
-from phaseline.engine.testing.scenario import Given, Then
+from phaseline.engine.surfaces.overview.overview import Overview, Trouble, as_map, overview
+from phaseline.engine.surfaces.testing.scenario import Given, Then
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Transition, nanoseconds
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS

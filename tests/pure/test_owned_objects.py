@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.observe import placing
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.owned import MOST, MOST_FAILED, about
-from phaseline.engine.observe.ownership import TRACKING, Ownership
-from phaseline.engine.observe.stream import ObjectChange
+from phaseline.engine.products.observe import placing
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.owned import MOST, MOST_FAILED, about
+from phaseline.engine.products.observe.ownership import TRACKING, Ownership
+from phaseline.engine.products.observe.stream import ObjectChange
 from tests.support.gitops_history import APP
 from tests.support.manifests import Manifest, config, kubernetes_object
 from tests.support.owned_objects import (

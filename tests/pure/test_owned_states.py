@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.explain.model import FacetExplanation
-from phaseline.engine.http.fleet.fleet import NONE, LiveFleet
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange
+from phaseline.engine.log.explain.model import FacetExplanation
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
+from phaseline.engine.surfaces.http.fleet.fleet import NONE, LiveFleet
 from phaseline.machines.compiler.nesting import nearest, shown_below
-from phaseline.machines.gitops.happenings import KEPT, joined
-from phaseline.machines.kubernetes.health.registry import assess_health
-from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.machines.kinds.gitops.happenings import KEPT, joined
+from phaseline.machines.kinds.kubernetes.health.registry import assess_health
+from phaseline.machines.kinds.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.explanations import explanation, parts

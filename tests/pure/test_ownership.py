@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.ownership import Ownership, Tracking
-from phaseline.engine.observe.stream import ObjectChange
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.ownership import Ownership, Tracking
+from phaseline.engine.products.observe.stream import ObjectChange
 from tests.support.manifests import config, kubernetes_object
 
 TRACKING, INSTALLATION = "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id"

@@ -1,4 +1,4 @@
-"""The files of the page (engine/page): complete, small, of our own, and free of what a browser should not do.
+"""The files of the page (engine/surfaces/page): complete, small, of our own, and free of what a browser should not do.
 
 Belongs here: what can be seen without a browser. Does not: what its modules compute (`test_page_modules`), how it
 behaves in a browser (`test_page`).
@@ -7,7 +7,7 @@ behaves in a browser (`test_page`).
 import json
 import re
 
-from phaseline.engine.page.files import INDEX, files
+from phaseline.engine.surfaces.page.files import INDEX, files
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.state_classes import CLASSES
 

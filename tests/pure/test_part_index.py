@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.archive.open_archive import _selects
-from phaseline.engine.archive.part_index import PartIndex, may_hold, name_in, names_of
+from phaseline.engine.replay.archive.open_archive import _selects
+from phaseline.engine.replay.archive.part_index import PartIndex, may_hold, name_in, names_of
 
 TOKENS = st.lists(st.sampled_from(["c1", "c2", "p", "n1", "n2"]), min_size=1, max_size=3).map(".".join)
 TRANSITIONS = st.builds("transition.{}.phase.Running.{}".format, st.sampled_from(["node", "pool"]), TOKENS)

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from phaseline.engine.notices.bodies.alerts import AFTER
-from phaseline.engine.notices.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.bodies.alerts import AFTER
+from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.products.notices.sending.pending import PendingDeliveries, message_of
 from phaseline.machines.built_in import installed

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client import product_views
 from phaseline.engine.core import intake
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.http.app import Router
-from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.http.routes import OF_ID, ROUTES, Route, all_routes
 from phaseline.engine.publish import compose
 from phaseline.engine.replay.recorded_log import StoredEvent
-from phaseline.machines import broken_kinds
+from phaseline.engine.surfaces.client import product_views
+from phaseline.engine.surfaces.http.app import Router
+from phaseline.engine.surfaces.http.call import Call, HttpAnswer
+from phaseline.engine.surfaces.http.routes import OF_ID, ROUTES, Route, all_routes
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.kubernetes.secret_values import SECRETS
+from phaseline.machines.compiler.packages import broken_kinds
+from phaseline.machines.kinds.kubernetes.secret_values import SECRETS
 from phaseline.machines.language.product import Ban, Bans, ClientView, NoProducts, Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec

@@ -20,8 +20,8 @@ import msgspec
 import pytest
 
 import phaseline
-from phaseline.engine import generate, sync_stub
 from phaseline.engine.publish import compose
+from phaseline.engine.surfaces import generate, sync_stub
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import ROOT

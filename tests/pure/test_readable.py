@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.testing.histories import History, Sent, event, stored
+from phaseline.engine.surfaces.testing.histories import History, Sent, event, stored
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import binary_mode, readable

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.emco.readiness import is_ready
+from phaseline.machines.kinds.emco.readiness import is_ready
 
 Case = tuple[str, dict[str, Any], bool]
 READY = {"conditions": [{"type": "Initialized", "status": "True"}, {"type": "Ready", "status": "True"}]}

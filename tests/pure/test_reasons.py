@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.schemas.records import Transition
 from tests.support.explanations import drawn, explanation
 from tests.support.gitops_history import APP, GitOpsHistory, messages

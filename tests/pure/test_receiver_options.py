@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.notices import read_rules
+from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.sending.secret_options import looked_up
 from phaseline.errors import InvalidInput
 from phaseline.machines.built_in import installed

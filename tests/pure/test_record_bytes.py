@@ -19,7 +19,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
-from phaseline.engine.testing.random_events import SEED_LENGTH, random_history
+from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH, random_history
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects

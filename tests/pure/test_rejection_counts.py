@@ -1,8 +1,8 @@
-"""Rejections in numbers (engine/client/rejection_counts.py)."""
+"""Rejections in numbers (engine/surfaces/client/rejection_counts.py)."""
 
 from itertools import permutations
 
-from phaseline.engine.client.rejection_counts import RejectionCounts
+from phaseline.engine.surfaces.client.rejection_counts import RejectionCounts
 from phaseline.schemas.records import Cause, Rejection
 
 

@@ -14,9 +14,9 @@ import pytest
 from phaseline.engine.core import rejections
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
-from phaseline.engine.explain.way_out import Turn, turns, way_out
+from phaseline.engine.log.explain.way_out import Turn, turns, way_out
 from phaseline.engine.replay.recorded_log import StoredEvent
-from phaseline.engine.testing.histories import SUBJECTS
+from phaseline.engine.surfaces.testing.histories import SUBJECTS
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child

@@ -10,7 +10,7 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree, restore
-from phaseline.engine.testing.histories import SUBJECTS
+from phaseline.engine.surfaces.testing.histories import SUBJECTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts

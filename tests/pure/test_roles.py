@@ -2,7 +2,7 @@
 
 import pytest
 
-from phaseline.engine.accounts import roles
+from phaseline.engine.nats.accounts import roles
 
 
 @pytest.mark.parametrize(

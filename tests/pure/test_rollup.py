@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
-from phaseline.machines.kubernetes.health.result import HealthResult
-from phaseline.machines.kubernetes.profiles import ALIASES, PROFILES, Profile
-from phaseline.machines.kubernetes.rollup import Member, cause_text, roll_up
+from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kinds.kubernetes.health.result import HealthResult
+from phaseline.machines.kinds.kubernetes.profiles import ALIASES, PROFILES, Profile
+from phaseline.machines.kinds.kubernetes.rollup import Member, cause_text, roll_up
 
 ALAUDA, ARGO, OLD = (PROFILES[name] for name in ("alauda", "argocd", "argocd-3.3"))
 

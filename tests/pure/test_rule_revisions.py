@@ -12,9 +12,9 @@ import pytest
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.fingerprint import rules_of
-from phaseline.machines.emco import bundle_state
-from phaseline.machines.kubernetes.health import registry
-from phaseline.machines.kubernetes.health.result import degraded
+from phaseline.machines.kinds.emco import bundle_state
+from phaseline.machines.kinds.kubernetes.health import registry
+from phaseline.machines.kinds.kubernetes.health.result import degraded
 from phaseline.machines.language.rules import Revision, declaration_of
 from tests.support import rule_corpus
 from tests.support.rule_corpus import Golden, Known, digest, golden_of, goldens, inputs, known, problem, record

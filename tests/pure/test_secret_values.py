@@ -9,7 +9,7 @@ import pytest
 
 from phaseline.engine.core import intake
 from phaseline.engine.publish import compose
-from phaseline.machines.kubernetes.secret_values import COPIES, raw_secret, raw_secret_in
+from phaseline.machines.kinds.kubernetes.secret_values import COPIES, raw_secret, raw_secret_in
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas import envelope as schemas_envelope
 from phaseline.schemas.errors import EventRefused

@@ -1,4 +1,5 @@
-"""`-l` and `--sort-by`: what they select and how they order, and what they refuse (engine/client/selection.py)."""
+"""`-l` and `--sort-by`: what they select and how they order, and what they refuse
+(engine/surfaces/client/selection.py)."""
 
 import re
 from typing import Any
@@ -8,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.cli.selection import SelectorType
-from phaseline.engine.client import maps
-from phaseline.engine.client.selection import FIELDS, in_order
-from phaseline.engine.questions.selector import Selector
+from phaseline.engine.log.questions.selector import Selector
+from phaseline.engine.surfaces.cli.selection import SelectorType
+from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.selection import FIELDS, in_order
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Cause, Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import natural

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine import console
-from phaseline.engine.cli import options
-from phaseline.engine.cli.worker import OPTIONS, worker
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces import console
+from phaseline.engine.surfaces.cli import options
+from phaseline.engine.surfaces.cli.worker import OPTIONS, worker
 from phaseline.engine.worker.worker_processes import options_of
 from phaseline.schemas import libraries
 from phaseline.schemas.errors import BadSetting

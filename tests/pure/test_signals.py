@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.explain.way_out import way_out
+from phaseline.engine.log.explain.way_out import way_out
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from phaseline.engine.testing.histories import History, event
+from phaseline.engine.surfaces.testing.histories import History, event
 from phaseline.schemas.records import Mark, Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.conformance import FOLDER

@@ -9,11 +9,11 @@ from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tables_change import moving, stranded
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree, restore
-from phaseline.engine.explain.causes import trace
+from phaseline.engine.log.explain.causes import trace
 from phaseline.engine.log.log_records import change_of
-from phaseline.engine.ownership.tables_change.survey import refuse, remedy
-from phaseline.engine.testing.histories import SUBJECTS, Sent, event, play
-from phaseline.engine.testing.scenario import given
+from phaseline.engine.surfaces.testing.histories import SUBJECTS, Sent, event, play
+from phaseline.engine.surfaces.testing.scenario import given
+from phaseline.engine.worker.ownership.tables_change.survey import refuse, remedy
 from phaseline.machines.compiler.fingerprint import version_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states

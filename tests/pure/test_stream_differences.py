@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.cli import options
-from phaseline.engine.jetstream import streams
-from phaseline.engine.jetstream.stream_settings.change import changed, check, copying, is_whole
-from phaseline.engine.jetstream.stream_settings.differences import differences
-from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES, Fill
-from phaseline.engine.jetstream.stream_settings.report import StreamReport
+from phaseline.engine.nats import streams
+from phaseline.engine.nats.stream_settings.change import changed, check, copying, is_whole
+from phaseline.engine.nats.stream_settings.differences import differences
+from phaseline.engine.nats.stream_settings.fill import KEPT_BYTES, Fill
+from phaseline.engine.nats.stream_settings.report import StreamReport
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.cli import options
 from phaseline.schemas.errors import BadSetting, SetupError
 from tests.support.raising import raises
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.accounts.users import AccountPlan
+from phaseline.engine.nats.accounts.users import AccountPlan
 from tests.support.command_line import parsed, unread
 from tests.support.units import COMMON, FOLDER, SERVICES, UNITS, unit, variables, words
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from phaseline import tables
-from phaseline.engine.testing.scenario import given
+from phaseline.engine.surfaces.testing.scenario import given
 from phaseline.machines.compiler.fingerprint import WORDS
 from phaseline.tables import ABSENT, DELETED, OK, SAME, Kinds, WrongTable, rule
 

@@ -1,12 +1,12 @@
-"""Explanations in words (engine/explain/telling): the root of a state, and the whole as plain text.
+"""Explanations in words (engine/log/explain/telling): the root of a state, and the whole as plain text.
 
 Belongs here: what is said. Does not: what is explained (`test_why`), how it is drawn (`test_why_drawing`).
 """
 
 from typing import Any
 
-from phaseline.engine.explain.model import as_map
-from phaseline.engine.explain.telling import root_of
+from phaseline.engine.log.explain.model import as_map
+from phaseline.engine.log.explain.telling import root_of
 from tests.support import edge_worlds
 from tests.support.explanations import explanation
 from tests.support.strategies import History, event, play

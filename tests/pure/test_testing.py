@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from phaseline.engine.testing.scenario import START, Then
+from phaseline.engine.surfaces.testing.scenario import START, Then
 from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.records import Mark, State, nanoseconds
 from phaseline.testing import given

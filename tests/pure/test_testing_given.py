@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.testing.laws import states_of
-from phaseline.engine.testing.recompute import Recomputed
+from phaseline.engine.surfaces.testing.laws import states_of
+from phaseline.engine.surfaces.testing.recompute import Recomputed
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.edge.cluster import CLUSTER
+from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, STALLED, Facet, Row, Table
 from phaseline.testing import given
 from tests.support import edge_worlds, sample_kinds

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.sources import repeats
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.testing import laws
-from phaseline.engine.testing.histories import History, event
+from phaseline.engine.surfaces.testing import laws
+from phaseline.engine.surfaces.testing.histories import History, event
 from phaseline.schemas.records import Mark, Rejection, State, Transition
 from tests.support import edge_worlds
 

@@ -13,7 +13,7 @@ import pytest
 
 from phaseline.engine.core import changeset, tree
 from phaseline.engine.core.sources import repeats
-from phaseline.engine.testing.random_events import Dice, data_for
+from phaseline.engine.surfaces.testing.random_events import Dice, data_for
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.rules import rule

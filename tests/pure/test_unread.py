@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core.reading.unread import LONGEST, MOST, named_only
-from phaseline.engine.testing.histories import History, event
+from phaseline.engine.surfaces.testing.histories import History, event
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, LIVE, OK, SAME, Facet, Label, Row, Table

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
 from phaseline.engine.log.log_records import take_logged
+from phaseline.engine.nats.reader import Stored
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, wire_codec

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from phaseline.engine.cli import layout
-from phaseline.engine.cli.tree import Forest
+from phaseline.engine.surfaces.cli import layout
+from phaseline.engine.surfaces.cli.tree import Forest
 from tests.support.gitops_history import APP, GitOpsHistory
 from tests.support.manifests import config, kubernetes_object
 

@@ -7,8 +7,8 @@ from typing import Any
 import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
 import pytest
 
-from phaseline.engine.http.access.signature import is_signed, signature
 from phaseline.engine.publish import compose
+from phaseline.engine.surfaces.http.access.signature import is_signed, signature
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import ROOT

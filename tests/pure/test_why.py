@@ -8,7 +8,7 @@ import pytest
 
 from phaseline import testing
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.explain import causes, explainer
+from phaseline.engine.log.explain import causes, explainer
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from phaseline.engine.explain import explainer
-from phaseline.engine.explain.model import CauseChain, Explanation, FacetExplanation, ViewExplanation
+from phaseline.engine.log.explain import explainer
+from phaseline.engine.log.explain.model import CauseChain, Explanation, FacetExplanation, ViewExplanation
 from phaseline.schemas.records import Transition
 from tests.support import edge_worlds, explanations, sample_kinds
 from tests.support.explanations import explanation, logs

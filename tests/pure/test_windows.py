@@ -10,9 +10,18 @@ from croniter import croniter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parse
-from phaseline.machines.gitops.sync_windows import KINDS, SEARCHES, App, Window, decide, next_allowed, read, select
-from phaseline.machines.kubernetes.durations import NoDuration, seconds
+from phaseline.machines.kinds.gitops.cron import BadSchedule, CronSchedule, daily, parse
+from phaseline.machines.kinds.gitops.sync_windows import (
+    KINDS,
+    SEARCHES,
+    App,
+    Window,
+    decide,
+    next_allowed,
+    read,
+    select,
+)
+from phaseline.machines.kinds.kubernetes.durations import NoDuration, seconds
 from tests.support.effort import examples
 from tests.support.windows_at import is_open
 

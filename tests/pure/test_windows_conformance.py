@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.gitops.sync_windows import App, Window, decide, read, select
+from phaseline.machines.kinds.gitops.sync_windows import App, Window, decide, read, select
 from tests.support.conformance import cases
 from tests.support.windows_at import is_open
 

@@ -5,8 +5,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines import yaml_text
-from phaseline.schemas.yaml_depth import too_deep_at
+from phaseline.schemas.yaml_files import yaml_text
+from phaseline.schemas.yaml_files.yaml_depth import too_deep_at
 
 PIECES = (
     "- ", "-", "? ", ": ", ":", "a", "b", "[", "]", "{", "}", ", ", ",", '"', "'", "#", " #", "\n", "\n ", "\n  ", "\n    ", "|", "|2", ">-",

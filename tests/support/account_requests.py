@@ -5,7 +5,7 @@ Belongs here: literal lists, and how full the streams are. Does not: who may do 
 
 import json
 
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 
 INTERNAL = [
     "pl.mark.0.transition.checkpoint.-.-.-",

@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.accounts.keys import KeyFolder
-from phaseline.engine.accounts.nats_conf import nats_conf
-from phaseline.engine.accounts.users import AccountPlan, inbox_of
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.accounts.keys import KeyFolder
+from phaseline.engine.nats.accounts.nats_conf import nats_conf
+from phaseline.engine.nats.accounts.users import AccountPlan, inbox_of
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 
 CAUSES = {
     ("node", "Failed"): {"conditions": ["NotReady"]},

@@ -1,4 +1,4 @@
-"""Small archives without a server: their parts, written as `engine.archive` reads them.
+"""Small archives without a server: their parts, written as `replay.archive` reads them.
 
 Belongs here: making one, reading all of it. Does not: archives of installations (`archives`), what is done to them.
 """
@@ -6,11 +6,11 @@ Belongs here: making one, reading all of it. Does not: archives of installations
 import hashlib
 from pathlib import Path
 
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.manifest import Manifest, PartEntry
-from phaseline.engine.archive.part_index import PartIndex
-from phaseline.engine.archive.read_part import index_of, part_file
 from phaseline.engine.log.archived.note import ArchiveNote
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
+from phaseline.engine.replay.archive.part_index import PartIndex
+from phaseline.engine.replay.archive.read_part import index_of, part_file
 from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.schemas import codec

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from phaseline.engine.archive.archived_log import ArchivedLog
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.manifest import Manifest
-from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.archive.run import Archiver, ArchiveRun
-from phaseline.engine.jetstream.api_reply import EXPECTED
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import log_records
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
+from phaseline.engine.nats.api_reply import EXPECTED
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive.archived_log import ArchivedLog
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.manifest import Manifest
+from phaseline.engine.replay.archive.open_archive import Archive
+from phaseline.engine.replay.archive.run import Archiver, ArchiveRun
 from phaseline.engine.replay.audit import Audit, AuditReport
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.schemas.cloudevents import content_types

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from tests.support import forked_process
 
 ROOT = Path(__file__).parents[2]
-MODULE = "phaseline.engine.cli"
+MODULE = "phaseline.engine.surfaces.cli"
 COMMAND = [sys.executable, "-m", MODULE]
 LIMIT = 120
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PHASELINE_", "FORCE_COLOR"))}

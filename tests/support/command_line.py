@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import cli
+from phaseline.engine.surfaces.cli import cli
 
 
 def command_of(words: Sequence[str]) -> tuple[click.Command, list[str]]:

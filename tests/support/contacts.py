@@ -8,8 +8,8 @@ from typing import Any, Self
 from phaseline.engine.core import intake
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.testing import timers
-from phaseline.engine.testing.histories import SUBJECTS
+from phaseline.engine.surfaces.testing import timers
+from phaseline.engine.surfaces.testing.histories import SUBJECTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, wire_codec

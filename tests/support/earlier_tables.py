@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.edge.requests import ALL_FAILED
+from phaseline.machines.kinds.edge_hosting.requests import ALL_FAILED
 from phaseline.machines.language.predicates import Above, AnyBelow, Predicate
 from phaseline.machines.language.table import STALLED, At, Facet, Row, Source, Table
 from tests.support import edge_worlds

@@ -7,9 +7,9 @@ import asyncio
 import os
 import sys
 
-from phaseline.engine.edge import event_sources
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.sites import event_sources
 from tests.support import forked_process
 
 

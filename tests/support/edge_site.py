@@ -13,16 +13,16 @@ from typing import Any
 
 import nats
 
-from phaseline.engine.accounts.users import AccountPlan
-from phaseline.engine.client.client import Client
-from phaseline.engine.edge import adding
-from phaseline.engine.edge.adding import Added, StoreWanted
-from phaseline.engine.edge.edge_names import EdgeNames
-from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.streams import Layout, provision
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.accounts.users import AccountPlan
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.sites import adding
+from phaseline.engine.worker.sites.adding import Added, StoreWanted
+from phaseline.engine.worker.sites.edge_names import EdgeNames
+from phaseline.engine.worker.sites.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.schemas.errors import PhaselineError
 from tests.support import free_ports
 from tests.support.accounts_server import AccountsServer

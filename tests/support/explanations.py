@@ -6,10 +6,10 @@ Belongs here: making explanations, listing their parts, drawing them. Does not: 
 from collections import defaultdict
 from collections.abc import Iterator
 
-from phaseline.engine.cli import layout
-from phaseline.engine.cli.render_why import ExplanationTree
-from phaseline.engine.explain import explainer
-from phaseline.engine.explain.model import CauseChain, Explanation, FacetExplanation, PredicateExplanation
+from phaseline.engine.log.explain import explainer
+from phaseline.engine.log.explain.model import CauseChain, Explanation, FacetExplanation, PredicateExplanation
+from phaseline.engine.surfaces.cli import layout
+from phaseline.engine.surfaces.cli.render_why import ExplanationTree
 from phaseline.schemas.records import Entity, Transition
 from tests.support.strategies import History
 

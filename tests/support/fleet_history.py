@@ -2,9 +2,9 @@
 
 from typing import Any, Self
 
-from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import ObjectChange
 from phaseline.engine.products.fleet.counts import FleetCounts, counts
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
 from tests.support.gitops_history import GitOpsHistory
 
 BUNDLE = "infra/web"

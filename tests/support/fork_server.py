@@ -25,7 +25,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-ALSO_NEEDED = ("phaseline.engine.worker.system", "phaseline.engine.worker.worker", "phaseline.engine.client.client")
+ALSO_NEEDED = (
+    "phaseline.engine.worker.system",
+    "phaseline.engine.worker.worker",
+    "phaseline.engine.surfaces.client.client",
+)
 """Modules that commands import when they need them."""
 
 
@@ -68,8 +72,8 @@ def serve(listening: socket.socket, prepare: Callable[[], None]) -> str:
 
 def prepare_commands() -> None:
     """Import all commands, and compile the tables."""
-    package = importlib.import_module("phaseline.engine.cli")
-    for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.cli."):
+    package = importlib.import_module("phaseline.engine.surfaces.cli")
+    for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.surfaces.cli."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     for name in ALSO_NEEDED:

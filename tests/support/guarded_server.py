@@ -4,10 +4,10 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support.installation import at_work
 
 ASKS = ["$JS.API.DIRECT.GET.pl-STATE.pl.state.>"]

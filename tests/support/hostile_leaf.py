@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from phaseline.engine.edge.edge_names import EdgeNames
+from phaseline.engine.worker.sites.edge_names import EdgeNames
 from tests.support.edge_site import Hub
 
 

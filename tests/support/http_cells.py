@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from phaseline.engine.http.access.access import AccessSettings
-from phaseline.engine.http.cells.cells_service import CellsService
-from phaseline.engine.http.server import serving_cells
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.http.access.access import AccessSettings
+from phaseline.engine.surfaces.http.cells.cells_service import CellsService
+from phaseline.engine.surfaces.http.server import serving_cells
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import LIMIT
 

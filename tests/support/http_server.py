@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from phaseline.engine.http.access.access import AccessSettings
-from phaseline.engine.http.server import serving
-from phaseline.engine.http.service import Service
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
+from phaseline.engine.surfaces.http.access.access import AccessSettings
+from phaseline.engine.surfaces.http.server import serving
+from phaseline.engine.surfaces.http.service import Service
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS

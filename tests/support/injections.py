@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 
 AT = {
     "checkpoint": "mark.0.transition.checkpoint.-.-.-",

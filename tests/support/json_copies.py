@@ -3,9 +3,9 @@
 Belongs here: adding them to a log. Does not: what readers make of them (nothing; the tests say it).
 """
 
-from phaseline.engine.jetstream.feed import BOTH, KEY
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.feed import BOTH, KEY
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import json_copy
 from tests.support.log_check import stored

@@ -1,8 +1,8 @@
-"""Writes machines/kubernetes/diff/types.json: the published types of Kubernetes' own kinds, in a short form.
+"""Writes machines/kinds/kubernetes/diff/types.json: the published types of Kubernetes' own kinds, in a short form.
 
 Belongs here: reading the OpenAPI definitions that the package kubernetes-validate ships (each minor version of
 Kubernetes; the newest definition of a type counts), and which optional fields are pointers, which OpenAPI does not say.
-Does not: the meaning of the form at run time (`phaseline.machines.kubernetes.diff.types`).
+Does not: the meaning of the form at run time (`kinds.kubernetes.diff.types`).
 
     python -m tests.support.kubernetes_types [GO ...]
 
@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-TABLE = Path(__file__).parents[2] / "machines" / "kubernetes" / "diff" / "types.json"
+TABLE = Path(__file__).parents[2] / "machines" / "kinds" / "kubernetes" / "diff" / "types.json"
 PACKAGE = "kubernetes-validate"
 META = "io.k8s.apimachinery.pkg."
 APIS = ("io.k8s.api.", "io.k8s.apiextensions-apiserver.pkg.apis.", "io.k8s.kube-aggregator.pkg.apis.")

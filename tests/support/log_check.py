@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, read_record
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog

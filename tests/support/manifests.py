@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kinds.kubernetes.diff.compare import compare
 
 Manifest = dict[str, Any]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from phaseline.engine.embedded.server import find_binary
+from phaseline.engine.nats.embedded.server import find_binary
 
 NODES = (0, 1, 2)
 ROUTE_PORT, CLIENT_PORT = 6222, 4222

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from phaseline.engine.notices import read_rules
-from phaseline.engine.notices.fold import Fold
-from phaseline.engine.notices.groups import NoticeEvent
-from phaseline.engine.notices.rules import Rules
-from phaseline.engine.testing.histories import History
+from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.fold.fold import Fold
+from phaseline.engine.products.notices.fold.groups import NoticeEvent
+from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.surfaces.testing.histories import History
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, Mark, Rejection, Transition
 

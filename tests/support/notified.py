@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.notices import read_rules
-from phaseline.engine.notices.fold import Fold
-from phaseline.engine.notices.rules import Rules
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.events import events_of
+from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.fold.fold import Fold
+from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.notifier import Notifier
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import EntityUnknown, NatsUnreachable
 from phaseline.schemas.records import Transition

@@ -12,7 +12,7 @@ from typing import Any
 
 import nkeys  # type: ignore[import-untyped]  # it ships no types
 
-from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.settings import Settings
 
 Key = Any

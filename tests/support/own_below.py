@@ -5,10 +5,10 @@ Belongs here: the tables. Does not: the tests (`test_descendants`, `test_laws`).
 
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.edge.cluster import CLUSTER
-from phaseline.machines.edge.component import COMPONENT
-from phaseline.machines.edge.node import NODE
-from phaseline.machines.edge.node_pool import NODE_POOL
+from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
+from phaseline.machines.kinds.edge_hosting.component import COMPONENT
+from phaseline.machines.kinds.edge_hosting.node import NODE
+from phaseline.machines.kinds.edge_hosting.node_pool import NODE_POOL
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Field, Row, Table, Timeout
 from tests.support.sample_kinds import label
 

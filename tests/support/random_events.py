@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.subjects import Subjects

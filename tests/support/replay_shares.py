@@ -1,6 +1,6 @@
 """A replay in shares of the partitions, one after the other in this process, and all that the command prints of it.
 
-Belongs here: what tests of files and of servers need alike. Does not: several processes (`engine.cli.side_by_side`).
+Belongs here: what tests of files and of servers need alike. Does not: several processes (`surfaces.cli.side_by_side`).
 """
 
 import dataclasses
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from phaseline.engine.cli import render_replay, side_by_side
-from phaseline.engine.cli.output import JSON, PEOPLE, Output
-from phaseline.engine.cli.replay_task import Found, Task
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.whatif import WhatIfReport
+from phaseline.engine.surfaces.cli import render_replay, side_by_side
+from phaseline.engine.surfaces.cli.output import JSON, PEOPLE, Output
+from phaseline.engine.surfaces.cli.replay_task import Found, Task
 from phaseline.machines.built_in import installed
 
 

@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.emco.readiness import READINESS, is_ready
-from phaseline.machines.gitops.sync_windows import WINDOWS, App, decide, next_allowed, read, select
-from phaseline.machines.kubernetes.assess import script_health
-from phaseline.machines.kubernetes.diff.compare import COMPARISON, compare
-from phaseline.machines.kubernetes.diff.differences import NONE
-from phaseline.machines.kubernetes.diff.ignore import apply_ignores
-from phaseline.machines.kubernetes.diff.schemas import type_of_schema
-from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
-from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.machines.kinds.emco.readiness import READINESS, is_ready
+from phaseline.machines.kinds.gitops.sync_windows import WINDOWS, App, decide, next_allowed, read, select
+from phaseline.machines.kinds.kubernetes.assess import script_health
+from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON, compare
+from phaseline.machines.kinds.kubernetes.diff.differences import NONE
+from phaseline.machines.kinds.kubernetes.diff.ignore import apply_ignores
+from phaseline.machines.kinds.kubernetes.diff.schemas import type_of_schema
+from phaseline.machines.kinds.kubernetes.health.registry import HEALTH, assess_health
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.profiles import PROFILES
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.rules import Revision, declaration_of
 from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner

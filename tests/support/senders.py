@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.products.notices.sending.sender import sending
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, Entity, timestamp
 from tests.support.odd_receivers import OddReceiver

@@ -16,10 +16,10 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding, system
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.edge.cluster import CLUSTER
-from phaseline.machines.edge.component import COMPONENT
-from phaseline.machines.edge.node import NODE
-from phaseline.machines.edge.node_pool import NODE_POOL
+from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
+from phaseline.machines.kinds.edge_hosting.component import COMPONENT
+from phaseline.machines.kinds.edge_hosting.node import NODE
+from phaseline.machines.kinds.edge_hosting.node_pool import NODE_POOL
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (

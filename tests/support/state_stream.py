@@ -5,8 +5,8 @@ import base64
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed
 
 

@@ -1,6 +1,6 @@
 """Strategies for laws: values and histories, as the test kit draws them, and checking a law on them.
 
-Belongs here: strategies. Does not: the number of examples (`effort`), playing histories (`phaseline.engine.testing`).
+Belongs here: strategies. Does not: the number of examples (`effort`), playing histories (`surfaces.testing`).
 """
 
 from collections.abc import Callable
@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, Sent, event, play
-from phaseline.engine.testing.random_events import SEED_LENGTH, random_event, random_history
-from phaseline.engine.testing.search import histories
+from phaseline.engine.surfaces.testing.histories import SUBJECTS, History, HistoryStep, Sent, event, play
+from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH, random_event, random_history
+from phaseline.engine.surfaces.testing.search import histories
 from phaseline.schemas.records import Transition
 from tests.support.effort import DEAR, EXAMPLES, examples, many_examples, reaching
 

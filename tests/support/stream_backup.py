@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import zstandard
 
-from phaseline.engine.jetstream.api_reply import read_reply
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.api_reply import read_reply
+from phaseline.engine.nats.wire import Wire
 
 LIMIT = 60
 COPIES = ("STATE", "LIVE")

@@ -19,8 +19,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 from tests.support import browser, large_deployment
@@ -125,7 +125,7 @@ def show(settings: Settings) -> None:
         print(f"$ phaseline {words}", flush=True)  # noqa: T201
         here, there = pty.openpty()
         fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        command = [sys.executable, "-m", "phaseline.engine.cli", *words.split(), *connection]
+        command = [sys.executable, "-m", "phaseline.engine.surfaces.cli", *words.split(), *connection]
         with subprocess.Popen(command, stdin=there, stdout=there, stderr=there):
             os.close(there)
             with suppress(OSError):  # how Linux says that the other side is closed

@@ -9,8 +9,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any, NamedTuple
 
-from phaseline.machines.kubernetes.diff.normalize import SERVER_OWNED
-from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_of
+from phaseline.machines.kinds.kubernetes.diff.normalize import SERVER_OWNED
+from phaseline.machines.kinds.kubernetes.diff.types import ANY, FieldType, type_of
 
 Object = dict[str, Any]
 WORDS = ("a", "b", "web", "80", "true", "x/y~z")

@@ -2,7 +2,7 @@
 
 import re
 
-from phaseline.engine.client.client import Client
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import Entity
 from tests.support.state_stream import until_answer
 

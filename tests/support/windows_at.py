@@ -1,11 +1,11 @@
 """Sync windows at a time that is a datetime.
 
-Belongs here: asking one window. Does not: the windows (`machines.gitops.sync_windows`).
+Belongs here: asking one window. Does not: the windows (`kinds.gitops.sync_windows`).
 """
 
 from datetime import UTC, datetime, timedelta
 
-from phaseline.machines.gitops.sync_windows import Window
+from phaseline.machines.kinds.gitops.sync_windows import Window
 
 
 def is_open(window: Window, at: datetime) -> bool:

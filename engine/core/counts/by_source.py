@@ -1,7 +1,7 @@
 """What became of the events of each source, and when that was counted. Plain numbers. Pure.
 
 Belongs here: counting by source, within bounds. Does not: which event is a repeat (`core.sources`), names and labels of
-metrics (`engine.telemetry`).
+metrics (`surfaces.telemetry`).
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """What became of the events of a partition: how many, by kind and by what happened. Plain numbers. Pure.
 
-Belongs here: counting, adding up. Does not: deciding (`decide`), names and labels of metrics (`engine.telemetry`).
+Belongs here: counting, adding up. Does not: deciding (`decide`), names and labels of metrics (`surfaces.telemetry`).
 """
 
 from collections import Counter

@@ -3,7 +3,7 @@
 Another reason for the same condition is news, and so makes a transition with equal states; another message alone is
 none. The rules are in docs/reports.md, Reasons.
 Belongs here: what is a reason, which conditions it is about, what an entity keeps of it. Does not: how often something
-was said (`engine.explain.said`).
+was said (`log.explain.said`).
 """
 
 import re

@@ -1,7 +1,7 @@
 """The transitions by which a map of states moves entities once their tables have changed. Pure.
 
 Belongs here: which entities move together, in which order; their records. Does not: counting beforehand (`stranded`),
-messages (`core.process`), committing them (`engine.ownership.tables_change`).
+messages (`core.process`), committing them (`worker.ownership.tables_change`).
 A piece of entities moves like by one event: what its records say depends on the tree alone. So a worker that goes on
 after another one makes the same records, and so does an audit.
 """

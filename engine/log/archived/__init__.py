@@ -2,5 +2,5 @@
 
 Belongs here: `note` (what the log says about its archive), `log_archive` (what an archive gives to readers), `expiring`
 (what EVENTS must not delete yet). Does not: reading it together with what the streams still hold (`engine.log`), the
-files of an archive, writing them, trimming the streams (`engine.archive`).
+files of an archive, writing them, trimming the streams (`replay.archive`).
 """

@@ -1,17 +1,17 @@
 """What EVENTS would delete with a shorter age though it is still needed: by workers, or by the archive.
 
 Belongs here: which events are not decided yet, and counting those that an age would delete. Does not: changing streams
-(`jetstream.stream_settings`), what people are told (`cli.streams`).
+(`nats.stream_settings`), what people are told (`surfaces.cli.streams`).
 """
 
 from collections.abc import AsyncGenerator
 from typing import NamedTuple
 
-from phaseline.engine.jetstream.reader import BUFFER
-from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log import checkpoint, log_records
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.reader import BUFFER
+from phaseline.engine.nats.stream_reader import reader_of
 from phaseline.schemas.records import nanoseconds, timestamp
 
 

@@ -1,14 +1,14 @@
 """What an archive gives to the readers of a log.
 
-Belongs here: the protocol. Does not: an archive of files (`archive.open_archive`), reading it together with the log
-(`log.log`).
+Belongs here: the protocol. Does not: an archive of files (`replay.archive.open_archive`), reading it together with the
+log (`log.log`).
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Protocol
 
-from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log.when import Moment, Time
+from phaseline.engine.nats.reader import Stored
 from phaseline.schemas.records import Transition
 
 

@@ -1,7 +1,7 @@
 """The notes in the log that say up to where it was archived. Events and records before that may be gone.
 
 Belongs here: the note, its bytes, reading the last one, the refusal of moments that it covers. Does not: writing it
-(`archive.run`).
+(`replay.archive.run`).
 A note is written before anything is trimmed. So whoever reads first and looks at the note afterwards knows whether all
 that was asked for was still there.
 """

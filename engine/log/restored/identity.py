@@ -1,7 +1,7 @@
 """The identity of a log: a number that is made with the log, and anew each time when it, or EVENTS, was put back.
 
 Belongs here: the note that holds it, reading the last one and all of them, the identity of an installation. Does not:
-making it (`ownership.identity_keeping`), what it means for an event (`core.lives.of_log`).
+making it (`worker.ownership.identity_keeping`), what it means for an event (`core.lives.of_log`).
 What counts in a log, such as the position that a report has seen, or a place, counts in no other one. A backup has the
 identity of the log of which it was made; by the time at which the server made the streams workers see that they were
 put back.
@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.foreign import Notes, NoteStanding
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import timestamp

@@ -1,7 +1,7 @@
 """What is known from a backup only: entities of which nothing was heard since their log was put back.
 
 Belongs here: which entities of a view these are, and since when. Does not: the identity of a log (`identity`), what
-counts as heard (`core.lives.of_log`), how it is printed (`cli.render`).
+counts as heard (`core.lives.of_log`), how it is printed (`surfaces.cli.render`).
 """
 
 import asyncio
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from weakref import WeakSet
 
-from phaseline.engine.jetstream.direct_get import direct
-from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign, latest
 from phaseline.engine.log.log_records import record_in_state
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.engine.log.state_view import StateView
+from phaseline.engine.nats.direct_get import direct
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import EntityUnknown, NotPermitted
 from phaseline.schemas.records import Entity, Record, Rejection
 

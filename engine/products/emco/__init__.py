@@ -3,5 +3,5 @@
 Belongs here: `query` (the parameters), `select` (the resources that a query is about), `design_shape` and `emco_shape`
 (the two shapes of an answer), `schema` (their JSON Schemas), `load` (whole answers), `request` (asking a worker),
 `views` (in the client), `routes` (by HTTP). Does not: the tables of EMCO
-(`machines.emco`), the service of workers (`worker.services`).
+(`kinds.emco`), the service of workers (`worker.services`).
 """

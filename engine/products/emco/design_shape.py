@@ -6,7 +6,7 @@ Belongs here: making an answer of that shape. Does not: selecting the resources 
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine import staleness
+from phaseline.engine.log.explain import staleness
 from phaseline.engine.products.emco.query import Query
 from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
 

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from phaseline.engine import staleness
+from phaseline.engine.log.explain import staleness
 from phaseline.engine.products.emco.design_shape import Objects, header, left_behind
 from phaseline.engine.products.emco.query import Query
 from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
-from phaseline.machines.emco.bundle_state import KEY_KINDS
+from phaseline.machines.kinds.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
 CONTEXT = {"PreTerminate": "Instantiating", "UpdateFailed": "UpdatedFailed"}

@@ -16,7 +16,7 @@ from phaseline.engine.products.emco import design_shape, emco_shape
 from phaseline.engine.products.emco.design_shape import Objects
 from phaseline.engine.products.emco.query import BadQuery, Query, read
 from phaseline.engine.products.emco.select import StatusItem, StatusSelection, select
-from phaseline.machines.emco import bundle_state
+from phaseline.machines.kinds.emco import bundle_state
 from phaseline.machines.language.endings import SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas import codec

@@ -9,7 +9,7 @@ from typing import Any
 
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.questions import ask
+from phaseline.engine.log.questions.entity_questions import ask
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.products.emco import load
 from phaseline.engine.products.emco.query import BadQuery, Query, read

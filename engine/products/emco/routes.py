@@ -1,14 +1,14 @@
 """EMCO's status by HTTP.
 
-Belongs here: the route and its handler. Does not: the status (`load`), how a request is read (`engine.http`).
+Belongs here: the route and its handler. Does not: the status (`load`), how a request is read (`surfaces.http`).
 """
 
-from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.routes import AT, OF_ID, READ, Route
 from phaseline.engine.products.emco.load import KIND
 from phaseline.engine.products.emco.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.products.emco.views import EmcoView
+from phaseline.engine.surfaces.http.call import Call, HttpAnswer
+from phaseline.engine.surfaces.http.parameters import Parameter
+from phaseline.engine.surfaces.http.routes import AT, OF_ID, READ, Route
 
 
 async def status(call: Call) -> HttpAnswer:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.log.explain.staleness import Nearest
 from phaseline.engine.products.emco.query import BadQuery, Query
-from phaseline.engine.staleness import Nearest
-from phaseline.machines.emco.between_contexts import in_charge
+from phaseline.machines.kinds.emco.between_contexts import in_charge
 from phaseline.machines.language.endings import END, SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity, FacetState, utc

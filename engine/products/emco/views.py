@@ -5,13 +5,13 @@ Belongs here: `Emco`, `EmcoView`. Does not: asking (`request`), the answers (`de
 
 from typing import Any, Unpack, overload
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.entity_view import EntityView, states_of
 from phaseline.engine.log.when import When
 from phaseline.engine.products.emco import request
 from phaseline.engine.products.emco.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
 from phaseline.engine.products.emco.schema import EmcoNames, EmcoStatus, SourceStatus
 from phaseline.engine.products.emco.select import StatusSelection
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.entity_view import EntityView, states_of
 
 
 class EmcoView:

@@ -1,7 +1,7 @@
 """Fleet's counts of a repository, a bundle, a deployment or a cluster, from the states below it (docs/spec/fleet.md).
 
 Belongs here: reading the states, adding up, per cluster or repository too, and naming what is not ready. Does not: what
-counts as what (`machines.fleet.counts`), which entities are on a cluster (`placement`).
+counts as what (`kinds.fleet.counts`), which entities are on a cluster (`placement`).
 """
 
 from collections import Counter
@@ -14,12 +14,12 @@ from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.products.fleet import placement
 from phaseline.machines.compiler.labels import message_of
-from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
-from phaseline.machines.fleet.bundle import NO_DEPLOYMENT, NO_TARGETS, RANKED, ROLLOUT
-from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
-from phaseline.machines.fleet.counts import COUNTED as UNTOLD
-from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources, unnamed
-from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.kinds.fleet import bundle, bundle_deployment, bundle_resource, git_repo
+from phaseline.machines.kinds.fleet.bundle import NO_DEPLOYMENT, NO_TARGETS, RANKED, ROLLOUT
+from phaseline.machines.kinds.fleet.bundle_deployment import WAIT_CHECK_IN
+from phaseline.machines.kinds.fleet.counts import COUNTED as UNTOLD
+from phaseline.machines.kinds.fleet.counts import fraction, of_deployments, of_resources, unnamed
+from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.errors import EntityUnknown, InvalidInput

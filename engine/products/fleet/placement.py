@@ -6,7 +6,7 @@ Belongs here: `on_clusters`. Does not: counting (`counts`), reading one tree (`e
 from collections.abc import Sequence
 
 from phaseline.engine.log.state_view import Pattern, StateView, in_order
-from phaseline.machines.kubernetes.globs import matches
+from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import quote

@@ -1,14 +1,14 @@
 """Fleet's counts by HTTP.
 
-Belongs here: the routes and their handler. Does not: counting (`counts`), how a request is read (`engine.http`).
+Belongs here: the routes and their handler. Does not: counting (`counts`), how a request is read (`surfaces.http`).
 """
 
 from functools import partial
 
-from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.http.routes import AT, OF_ID, READ, Route
 from phaseline.engine.products.fleet.counts import KINDS
 from phaseline.engine.products.fleet.views import FleetView
+from phaseline.engine.surfaces.http.call import Call, HttpAnswer
+from phaseline.engine.surfaces.http.routes import AT, OF_ID, READ, Route
 
 
 async def status(kind: str, call: Call) -> HttpAnswer:

@@ -6,11 +6,11 @@ Belongs here: `Fleet`, `FleetView`. Does not: counting (`counts`).
 from collections.abc import Sequence
 from typing import Any
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.entity_view import EntityView, states_of
 from phaseline.engine.log.when import When
 from phaseline.engine.products.fleet import counts
 from phaseline.engine.products.fleet.counts import FleetClusterCounts, FleetCounts
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.entity_view import EntityView, states_of
 
 
 class FleetView:

@@ -1,6 +1,7 @@
 """The last observation of a Kubernetes object, assessed by the present settings of its application.
 
-Belongs here: reading both, assessing. Does not: the rules (`kubernetes.assess`), texts for people (`engine.cli`).
+Belongs here: reading both, assessing. Does not: the rules (`kinds.kubernetes.assess`), texts for people
+(`surfaces.cli`).
 """
 
 import asyncio
@@ -8,14 +9,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from phaseline.engine.jetstream.direct_get import direct
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest, check_name
-from phaseline.machines.gitops.app_settings import application_of, merged_settings
-from phaseline.machines.kubernetes.assess import Assessment
-from phaseline.machines.kubernetes.kind_facts import UNTOLD, KindFacts
-from phaseline.machines.kubernetes.observation import ObservedPair
-from phaseline.machines.kubernetes.profiles import Profile
+from phaseline.engine.nats.direct_get import direct
+from phaseline.machines.kinds.gitops.app_settings import application_of, merged_settings
+from phaseline.machines.kinds.kubernetes.assess import Assessment
+from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
+from phaseline.machines.kinds.kubernetes.observation import ObservedPair
+from phaseline.machines.kinds.kubernetes.profiles import Profile
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.errors import EntityUnknown, NotFound

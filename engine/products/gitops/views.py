@@ -6,11 +6,11 @@ Belongs here: `Gitops`. Does not: reading and assessing (`last_observation`).
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.entity_view import states_of
 from phaseline.engine.products.gitops import last_observation
 from phaseline.engine.products.gitops.last_observation import ObjectDiff
-from phaseline.machines.kubernetes.masking import shown
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.entity_view import states_of
+from phaseline.machines.kinds.kubernetes.masking import shown
 from phaseline.schemas.errors import InvalidInput
 
 

@@ -1,13 +1,13 @@
 """Excuses in the log of an installation: each is a note of an operator, which nothing changes afterwards.
 
 An excuse that was wrong is withdrawn by another note. So the log says who excused what, when and why.
-Belongs here: giving, withdrawing, reading them. Does not: what is excused (`engine.levels`).
+Belongs here: giving, withdrawing, reading them. Does not: what is excused (`levels.fold`).
 """
 
-from phaseline.engine.levels import excuse_text
-from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.products.levels.fold import excuse_text
+from phaseline.engine.products.levels.fold.spared import Excuse
 from phaseline.engine.publish import operations
 from phaseline.engine.publish.operations import MOST_TEXT
 from phaseline.schemas.errors import InvalidInput, NotFound

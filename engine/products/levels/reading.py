@@ -1,6 +1,6 @@
 """Levels of a part of the past of an installation.
 
-Belongs here: which states and records are read, in which order, and up to where. Does not: counting (`engine.levels`).
+Belongs here: which states and records are read, in which order, and up to where. Does not: counting (`levels.fold`).
 An event may be decided long after it was stored, if no worker was there. So beyond the end of the range the log is read
 on, until each partition shows an event that was stored later.
 """
@@ -10,21 +10,28 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.entity_view import states_of
-from phaseline.engine.levels.fold import LevelsFold, LevelsRange
-from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, LevelsReport, flapping_first, grouped, summed
-from phaseline.engine.levels.spans import Span, Spans
-from phaseline.engine.levels.spared import Excuse, Spared, is_at_or_below
 from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.as_of import AsOf, transition_filter
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, batches_of
 from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import END, NOW, START, Moment, When, check_order, parse
-from phaseline.engine.notices.rules import QuietWindow
 from phaseline.engine.products.levels.excuses import all_of
+from phaseline.engine.products.levels.fold.fold import LevelsFold, LevelsRange
+from phaseline.engine.products.levels.fold.reckoning import (
+    ENTITY,
+    OBJECTIVE,
+    LevelsReport,
+    flapping_first,
+    grouped,
+    summed,
+)
+from phaseline.engine.products.levels.fold.spans import Span, Spans
+from phaseline.engine.products.levels.fold.spared import Excuse, Spared, is_at_or_below
+from phaseline.engine.products.notices.fold.rules import QuietWindow
 from phaseline.engine.publish import server_outages
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import InvalidInput, NotInLog, TreeUnknown
 from phaseline.schemas.records import Entity, Transition, timestamp

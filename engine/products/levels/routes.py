@@ -1,18 +1,18 @@
 """Levels by HTTP.
 
-Belongs here: the route and its handler. Does not: reading the log (`reading`), how a request is read (`engine.http`).
+Belongs here: the route and its handler. Does not: reading the log (`reading`), how a request is read (`surfaces.http`).
 An answer has no tag of the version: what lasts grows with the time, and a time of the past can be excused later.
 """
 
 from typing import Any
 
-from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.routes import KIND, LIMIT, READ, TO, TREE, Route
-from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, levels_map, read_grouping
 from phaseline.engine.log.when import NOW, START
+from phaseline.engine.products.levels.fold.reckoning import ENTITY, OBJECTIVE, levels_map, read_grouping
 from phaseline.engine.products.levels.reading import LevelsQuestion
 from phaseline.engine.products.levels.reading import levels as read_levels
+from phaseline.engine.surfaces.http.call import Call, HttpAnswer
+from phaseline.engine.surfaces.http.parameters import Parameter
+from phaseline.engine.surfaces.http.routes import KIND, LIMIT, READ, TO, TREE, Route
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import SECOND
 

@@ -1,20 +1,20 @@
 """Levels in the Python client.
 
-Belongs here: `Levels`. Does not: reading the log (`reading`), counting (`engine.levels`).
+Belongs here: `Levels`. Does not: reading the log (`reading`), counting (`levels.fold`).
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.entity_view import states_of
-from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, LevelsReport, read_grouping
-from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
-from phaseline.engine.notices.rules import QuietWindow
 from phaseline.engine.products.levels import excuses
+from phaseline.engine.products.levels.fold.reckoning import ENTITY, OBJECTIVE, LevelsReport, read_grouping
+from phaseline.engine.products.levels.fold.spared import Excuse
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
+from phaseline.engine.products.notices.fold.rules import QuietWindow
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import SECOND
 
@@ -52,7 +52,8 @@ class Levels:
         """The windows of a file, or of its text."""
         if windows is None:
             return ()
-        from phaseline.engine.notices import read_rules  # noqa: PLC0415  # it needs YAML, which is not always installed
+        # it needs YAML, which is not always installed
+        from phaseline.engine.products.notices.fold import read_rules  # noqa: PLC0415
 
         if isinstance(windows, Path):
             return read_rules.read_file(windows, self._client.kinds).windows

@@ -13,5 +13,5 @@
 | `story` | what there is to say of a notice |
 | `sending` | notices reach receivers |
 
-Does not: what rules do (`engine.notices`), the tables (`machines.notices`), the commands (`engine.cli`).
+Does not: what rules do (`notices.fold`), the tables (`kinds.notices`), the commands (`products.commands`).
 """

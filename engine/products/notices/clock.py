@@ -1,13 +1,13 @@
 """The clock that counts at the end of a log: the server's, once nothing can come any more that was stored earlier.
 
-Belongs here: when that is so. Does not: what falls due then (`engine.notices.fold`).
+Belongs here: when that is so. Does not: what falls due then (`fold.fold`).
 """
 
 import asyncio
 from typing import NamedTuple
 
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.publish.backlog import Owned, owner_of
 from phaseline.schemas.errors import NoAnswer
 from phaseline.schemas.records import nanoseconds

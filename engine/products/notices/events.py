@@ -6,8 +6,8 @@ Belongs here: from `NoticeEvent` to events of the kinds `notice` and `delivery`.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from phaseline.engine.notices.groups import NoticeEvent
-from phaseline.engine.notices.telling import sentence
+from phaseline.engine.products.notices.fold.groups import NoticeEvent
+from phaseline.engine.products.notices.fold.telling import sentence
 from phaseline.engine.products.notices.names import SOURCE
 from phaseline.schemas.envelope import Event
 

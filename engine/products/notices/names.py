@@ -1,7 +1,7 @@
 """The installation of notices about another one, and what its events are named.
 
 Belongs here: its settings, the source of the notifier's events, ids of its own notices. Does not: the kinds
-(`machines.notices`), connections.
+(`kinds.notices`), connections.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """The notifier: follows the log of an installation, and stores what its rules make in the installation of notices.
 
 All that it stores has a number of the log, so several notifiers are one, and one that starts again repeats nothing.
-Belongs here: following, the clock at the end of the log, checkpoints. Does not: what rules make (`engine.notices`),
+Belongs here: following, the clock at the end of the log, checkpoints. Does not: what rules make (`notices.fold`),
 what is stored of it (`events`), sending.
 """
 
@@ -13,18 +13,18 @@ from time import time_ns
 from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.restored import identity as log_identity
 from phaseline.engine.log.watch import Watch
-from phaseline.engine.notices.following import PUT_BACK, RULE_CHANGED, FollowedLog, FollowedTo, looks_back
-from phaseline.engine.notices.groups import NoticeEvent
-from phaseline.engine.notices.rules import Rules
 from phaseline.engine.products.notices import clock
 from phaseline.engine.products.notices.events import ChangesFor, event, events_of
+from phaseline.engine.products.notices.fold.following import PUT_BACK, RULE_CHANGED, FollowedLog, FollowedTo, looks_back
+from phaseline.engine.products.notices.fold.groups import NoticeEvent
+from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.taking_up import KnownNotices, known
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotInLog, NotProvisioned
 from phaseline.schemas.records import SECOND, timestamp

@@ -1,14 +1,14 @@
 """Rules at work on the past of an installation: nothing is stored, and nobody is told.
 
 Belongs here: reading the states at the beginning and the records after it. Does not: counting
-(`engine.notices.dry_run`).
+(`fold.dry_run`).
 """
 
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
-from phaseline.engine.notices.dry_run import TriedRules
-from phaseline.engine.notices.fold import Fold
-from phaseline.engine.notices.rules import Rules
+from phaseline.engine.products.notices.fold.dry_run import TriedRules
+from phaseline.engine.products.notices.fold.fold import Fold
+from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.surfaces.client.client import Client
 
 
 async def tried(client: Client, rules: Rules, start: When, tree: str | None = None) -> TriedRules:

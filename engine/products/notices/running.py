@@ -1,6 +1,6 @@
 """All that makes notices real in one process: a worker of their installation, a notifier, and what sends them.
 
-Belongs here: starting these, and stopping them in order. Does not: options (`engine.cli`), what each does.
+Belongs here: starting these, and stopping them in order. Does not: options (`surfaces.cli`), what each does.
 """
 
 import asyncio
@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.client.client import Client
-from phaseline.engine.notices.rules import Rules
+from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.notifier import Notifier
 from phaseline.engine.products.notices.troubles import OwnTroubles
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 

@@ -1,14 +1,14 @@
 """What there is to say of one notice, or of the notices about one entity: out of the installation of notices.
 
-Belongs here: reading it. Does not: why a rule selects no entity (`engine.notices.reasons`), the layout (`engine.cli`).
+Belongs here: reading it. Does not: why a rule selects no entity (`fold.reasons`), the layout (`surfaces.cli`).
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.engine.client import maps
-from phaseline.engine.client.client import Client
-from phaseline.machines.notices.notice import CLOSED
+from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.machines.kinds.notices.notice import CLOSED
 from phaseline.schemas.records import Transition, timestamp
 
 

@@ -1,17 +1,17 @@
 """What the installation of notices knows when a notifier starts: notices under way, and how far the log was followed.
 
-Belongs here: reading both. Does not: what follows from them (`engine.notices.following`).
+Belongs here: reading both. Does not: what follows from them (`fold.following`).
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from phaseline.engine.client.client import Client
-from phaseline.engine.notices.following import FollowedTo, LiveNotice
-from phaseline.engine.notices.groups import Key
+from phaseline.engine.products.notices.fold.following import FollowedTo, LiveNotice
+from phaseline.engine.products.notices.fold.groups import Key
 from phaseline.engine.products.notices.names import OWN
-from phaseline.machines.notices.notice import UNDER_WAY
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.machines.kinds.notices.notice import UNDER_WAY
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity, nanoseconds
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.client.client import Client
-from phaseline.engine.notices.groups import NoticeEvent, Word
 from phaseline.engine.products.notices.events import events_of
+from phaseline.engine.products.notices.fold.groups import NoticeEvent, Word
 from phaseline.engine.products.notices.names import OWN
 from phaseline.engine.products.notices.notifier import SLOW, Notifier, either
-from phaseline.machines.notices.delivery import FAILED, GIVEN_UP, SENT
-from phaseline.machines.notices.notice import UNDER_WAY
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.machines.kinds.notices.delivery import FAILED, GIVEN_UP, SENT
+from phaseline.machines.kinds.notices.notice import UNDER_WAY
 from phaseline.schemas.errors import ApiFailed, NoAnswer
 from phaseline.schemas.records import SECOND, Transition, nanoseconds, timestamp
 

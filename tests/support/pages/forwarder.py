@@ -11,7 +11,7 @@ import sys
 from _signal import SIGINT, SIGTERM, signal  # type: ignore[import-not-found]  # typeshed leaves it out
 
 PROGRAMS = {
-    "phaseline": "phaseline.engine.cli",
+    "phaseline": "phaseline.engine.surfaces.cli",
     "nats": "tests.support.pages.played_nats",
     "jq": "tests.support.pages.played_jq",
     "kubectl": "tests.support.pages.played_kubectl",

@@ -20,11 +20,11 @@ from typing import Any
 import yaml
 
 import phaseline
-from phaseline.engine.client.client import Client
-from phaseline.engine.embedded.server_key import with_key
-from phaseline.engine.jetstream.streams import inspect
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.embedded.server_key import with_key
+from phaseline.engine.nats.streams import inspect
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from tests.support import closed_port
 from tests.support.installation import until_decided
 from tests.support.pages import outputs

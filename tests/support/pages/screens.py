@@ -7,9 +7,9 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from phaseline.engine import demo
-from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces import demo
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 from tests.support import browser

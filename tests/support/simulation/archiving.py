@@ -7,12 +7,12 @@ import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.read_part import part_file
-from phaseline.engine.archive.run import Archiver
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive.folder import Folder
+from phaseline.engine.replay.archive.read_part import part_file
+from phaseline.engine.replay.archive.run import Archiver
 from phaseline.engine.replay.log_format import EventItem, RecordItem
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import PhaselineError

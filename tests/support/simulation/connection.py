@@ -1,6 +1,6 @@
 """What stands for the connection to NATS in a simulation: the same methods, over a virtual network.
 
-Belongs here: `VirtualConnection`, which takes the place of `engine.jetstream.connection.Connection`, and the `Network`,
+Belongs here: `VirtualConnection`, which takes the place of `nats.connection.Connection`, and the `Network`,
 which delays, loses and doubles what goes through it. Does not: the server at the other end (`server`).
 Frames of one connection arrive in their order, as with TCP. One that is lost, or comes twice, stands for what happens
 behind the first server, between those of a cluster. A record under the fence of another subject is never doubled: no
@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phaseline.engine.jetstream.connection import Callback
+from phaseline.engine.nats.connection import Callback
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import NatsUnreachable
 from tests.support.simulation.world import Process, ProcessLoop, World

@@ -13,16 +13,16 @@ from typing import Any
 from unittest import mock
 
 from phaseline.engine import logs
-from phaseline.engine.edge import adding, edge_server
-from phaseline.engine.edge.adding import StoreWanted
-from phaseline.engine.edge.edge_names import EdgeNames
-from phaseline.engine.jetstream import wire as wire_module
-from phaseline.engine.jetstream.streams import layout_of
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.nats import wire as wire_module
+from phaseline.engine.nats.streams import layout_of
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.deciding import DecidingThread, Pace
+from phaseline.engine.worker.sites import adding, edge_server
+from phaseline.engine.worker.sites.adding import StoreWanted
+from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import PhaselineError, SetupError

@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 from unittest import mock
 
-from phaseline.engine.archive.last_states import LastStates
-from phaseline.engine.edge import edge_server, edge_streams
-from phaseline.engine.edge.origins import Origins
 from phaseline.engine.log import foreign, table_eras
-from phaseline.engine.ownership import repair_timers
-from phaseline.engine.ownership.fenced_commit import Fence
-from phaseline.engine.ownership.load_states import PartitionStates
+from phaseline.engine.replay.archive.last_states import LastStates
+from phaseline.engine.worker.ownership import repair_timers
+from phaseline.engine.worker.ownership.fenced_commit import Fence
+from phaseline.engine.worker.ownership.load_states import PartitionStates
+from phaseline.engine.worker.sites import edge_server, edge_streams
+from phaseline.engine.worker.sites.origins import Origins
 from tests.support.simulation.stream import VirtualStream
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-from phaseline.engine.jetstream.frames import read_headers
+from phaseline.engine.nats.frames import read_headers
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import partition_of
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 
-from phaseline.engine.edge import adding, edge_streams
-from phaseline.engine.edge.edge_names import EdgeNames
-from phaseline.engine.jetstream.streams import layout_of
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.streams import layout_of
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.worker.sites import adding, edge_streams
+from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.subjects import partition_of
 from tests.support.injections import INJECTIONS

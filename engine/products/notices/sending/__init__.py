@@ -10,5 +10,5 @@
 | `bus` | a subject of NATS |
 | `ways` | how each type of receiver is sent to |
 
-Does not: what a message says (`engine.notices.bodies`), who is told of what (`engine.notices`).
+Does not: what a message says (`fold.bodies`), who is told of what (`notices.fold`).
 """

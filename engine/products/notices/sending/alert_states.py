@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Callable
 
 from phaseline.engine import logs
-from phaseline.engine.notices.bodies.alerts import AGAIN
-from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.products.notices.fold.bodies.alerts import AGAIN
+from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import ways
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.products.notices.sending.pending import PendingDeliveries

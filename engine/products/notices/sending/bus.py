@@ -3,7 +3,7 @@
 Belongs here: publishing, what the server's answer means. Does not: the connection.
 """
 
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.outgoing import problem, said
 from phaseline.engine.products.notices.sending.attempts import Attempt
 from phaseline.schemas import codec

@@ -1,6 +1,6 @@
 """How many messages a sender has sent, by receiver and what came of them, and whom it does not reach.
 
-Belongs here: the numbers, and their metrics. Does not: the words of metrics (`engine.telemetry.metric_table`).
+Belongs here: the numbers, and their metrics. Does not: the words of metrics (`surfaces.telemetry.metric_table`).
 """
 
 import time
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
-from phaseline.engine.telemetry.metric_table import Values
+from phaseline.engine.surfaces.telemetry.metric_table import Values
 
 SendOutcome = Literal["sent", "repeated", "failed", "given_up"]
 """repeated: the states of open alerts, sent again to an Alertmanager."""

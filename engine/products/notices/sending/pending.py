@@ -8,11 +8,11 @@ Belongs here: `PendingDeliveries`, the message of a delivery. Does not: followin
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.notices.bodies.alerts import AFTER
-from phaseline.engine.notices.bodies.message import OVER, NoticeMessage, time_of, word_now
+from phaseline.engine.products.notices.fold.bodies.alerts import AFTER
+from phaseline.engine.products.notices.fold.bodies.message import OVER, NoticeMessage, time_of, word_now
+from phaseline.machines.kinds.notices.delivery import FAILED, QUEUED, SENT
+from phaseline.machines.kinds.notices.notice import CLEARING, CLOSED, GIVEN_BACK, OPEN, TAKEN
 from phaseline.machines.language.table import DELETED
-from phaseline.machines.notices.delivery import FAILED, QUEUED, SENT
-from phaseline.machines.notices.notice import CLEARING, CLOSED, GIVEN_BACK, OPEN, TAKEN
 from phaseline.schemas.records import Entity, Transition
 
 DONE = (SENT, DELETED)

@@ -1,7 +1,7 @@
 """The options of a receiver with what `${NAME}` and `${file:PATH}` in them stand for.
 
 They are looked up for each message, so a secret that is renewed in a file counts at once. Nothing of it is kept.
-Belongs here: looking up, which texts are secret. Does not: which options there are (`engine.notices.read_receivers`).
+Belongs here: looking up, which texts are secret. Does not: which options there are (`fold.read_receivers`).
 """
 
 import os
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from phaseline.engine.notices.read_receivers import SECRET, has_secret, url_mistakes
-from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.products.notices.fold.read_receivers import SECRET, has_secret, url_mistakes
+from phaseline.engine.products.notices.fold.rules import Receiver
 
 MOST = 1 << 16
 """The most bytes of a file with a secret."""

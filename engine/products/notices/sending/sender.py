@@ -15,12 +15,11 @@ from contextlib import nullcontext, suppress
 from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import NOW
-from phaseline.engine.notices.bodies.message import NoticeMessage
-from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices import clock
+from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import alert_states, ways
 from phaseline.engine.products.notices.sending.attempts import GIVE_UP, Attempt, pause
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts, SendOutcome
@@ -28,8 +27,9 @@ from phaseline.engine.products.notices.sending.pending import PendingDeliveries,
 from phaseline.engine.products.notices.sending.secret_options import NotFoundSecret, looked_up
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
-from phaseline.machines.notices.delivery import LOST
+from phaseline.machines.kinds.notices.delivery import LOST
 from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError, Undecided
 from phaseline.schemas.records import SECOND, Entity, nanoseconds, timestamp
 

@@ -1,6 +1,6 @@
 """One e-mail by SMTP (needs the extra `notices`).
 
-Belongs here: the connection, its limits, what the server's answer means. Does not: the text (`engine.notices.bodies`).
+Belongs here: the connection, its limits, what the server's answer means. Does not: the text (`fold.bodies`).
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """How each type of receiver is sent to: which requests a message makes, and what their answers mean.
 
 Belongs here: from a message to an `Attempt`, one function for each type. Does not: when (`sender`), the bodies
-(`engine.notices.bodies`), a request (`web`, `smtp`, `bus`).
+(`fold.bodies`), a request (`web`, `smtp`, `bus`).
 """
 
 import base64
@@ -14,16 +14,16 @@ from urllib.parse import quote
 
 import msgspec
 
-from phaseline.engine.http.access.signature import HEADER, signature
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import seconds_of
-from phaseline.engine.notices.bodies import alerts, mail, plain, shapes
-from phaseline.engine.notices.bodies.message import NoticeMessage
-from phaseline.engine.notices.rules import Receiver, ReceiverType
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.outgoing import said
+from phaseline.engine.products.notices.fold.bodies import alerts, mail, plain, shapes
+from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.rules import Receiver, ReceiverType
 from phaseline.engine.products.notices.sending import bus
 from phaseline.engine.products.notices.sending.attempts import Attempt
 from phaseline.engine.products.notices.sending.secret_options import LookedUp, NotFoundSecret, looked_up
+from phaseline.engine.surfaces.http.access.signature import HEADER, signature
 from phaseline.schemas import libraries
 from phaseline.schemas.cloudevents import content_types
 

@@ -1,8 +1,0 @@
-"""NATS and JetStream: the connection, requests, consumers, streams.
-
-Belongs here: `connection` with `nats_library` and `frames` (the bytes of one connection), `wire` (requests and
-replies), `api_reply`, `reader` with `consumer` and `stream_reader` (reading a stream in order), `direct_get`,
-`erase`, `micro` (NATS services), `reply_subjects` (which requests are answered), `streams` and `feed` (the streams of
-an installation, the format of its records), `stream_settings` (how existing streams differ, and changing them). Does
-not: what messages mean, a server of our own (`embedded`).
-"""

@@ -1,0 +1,7 @@
+"""Explains why an entity is in its state, back to the events from outside, and what its state does not say.
+
+Belongs here: `model` (the explanation), `explainer` (the views), `causes` (the records behind a base), `fetch` (reading
+the states and histories that these need). Beside it: `staleness` (who has been silent), `shut` (what stands above),
+`unknown_parts` (what is lacking), `identities` (one thing at two places). `explainer` and `causes` are pure. Does not:
+showing an explanation to people.
+"""

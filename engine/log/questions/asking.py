@@ -1,0 +1,258 @@
+"""The latest states, found with the help of the workers that hold them.
+
+Belongs here: asking the owners of all partitions, which answers count, reading what they name; reading STATE where
+nobody answers. Does not: answering (`answering`), which entities are selected (`selection`).
+Before it asks, a reader reads who owns each partition in the log. An answer counts if that owner gave it, or a later
+one: then it shows all that was committed when the reader asked, even if its worker was paused and has lost the
+partition without knowing. So each partition is answered by exactly one owner, or read from STATE, or named.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from phaseline.engine.log import checkpoint, foreign
+from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.log_records import last_transition, record_in_state
+from phaseline.engine.log.questions.question import (
+    PATIENCE,
+    After,
+    Counts,
+    Name,
+    OwnerAnswer,
+    Question,
+    decode,
+    encode,
+    meaning_of,
+)
+from phaseline.engine.log.questions.selection import Selection
+from phaseline.engine.log.state_view import Pattern, in_order, patterns
+from phaseline.engine.nats import frames
+from phaseline.engine.nats.direct_get import NOT_FOUND, gather
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted, ServiceRefused
+from phaseline.schemas.records import Transition
+from phaseline.schemas.state_choice import StateChoice
+
+FEW = 5_000
+"""Entities that are read from STATE as fast as workers are asked about them."""
+MOST = 0.3
+"""The part of a partition's entities from which on it takes less time to read them all."""
+AT_ONCE = 500
+"""Records that are read by name with one request."""
+BUSY, AGAIN, TRIES = "429", 0.3, 3
+"""How a worker says that it has too much to do; seconds until it is asked again; and how often."""
+COPIED = 0.05
+"""Seconds in which STATE copies what was just committed."""
+Key = tuple[str, str]
+
+
+class Selected(NamedTuple):
+    """What the workers said, and what of it was read.
+
+    records: the last transitions of the entities that are selected, in any order. counts: of the partitions whose
+    owners answered, if they were asked for. rest: what STATE still has to be asked for, but for what lies in other
+    partitions than these; None: in all.
+    """
+
+    records: list[Transition]
+    counts: list[Counts]
+    rest: Sequence[Pattern]
+    numbers: frozenset[int] | None
+
+
+class Unanswered(Exception):  # it is no error: STATE is read instead
+    """Nobody answers for a partition whose answer counts."""
+
+
+class TooMany(Exception):  # the same
+    """So many entities are selected that reading them all takes less time."""
+
+
+class Asked(Latest):
+    """The latest states. Selections are put to the workers, all other reads ask STATE."""
+
+    def __init__(self, installation: Installation, few: int = FEW) -> None:
+        """Make the view without reading anything yet. few: entities that are read without asking."""
+        super().__init__(installation)
+        self._few, self._meaning = few, ""
+        self.unanswered: set[int] = set()
+        """The partitions that were read from STATE because nobody answered for them."""
+
+    async def states(
+        self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
+    ) -> list[Transition]:
+        """The entities of a kind, below an id and in a state, ids in natural order."""
+        if state is None:
+            return await super().states(kind, below, state, deleted=deleted)
+        wanted = Selection(kind=kind, below=below, choice=StateChoice(state), deleted=deleted)
+        return in_order(await self.select(wanted, time.time_ns()), state, deleted=deleted)
+
+    async def select(self, wanted: Selection, now_ns: int) -> list[Transition]:
+        """The entities that are selected at a time, in any order."""
+        found = await self.find(wanted, now_ns)
+        kinds, read = self.installation.kinds, dict[Key, Transition]()
+        async for records in self.rest(found):
+            for record in records:
+                if wanted.selects(kinds, record.entity, now_ns):
+                    read[record.entity.kind, record.entity.id] = record
+        return [*found.records, *read.values()]
+
+    async def rest(self, found: Selected) -> AsyncIterator[list[Transition]]:
+        """What is not said yet: all entities of the partitions that are still to be read, each once."""
+        numbers = found.numbers
+        async for records in self.each_once(found.rest):
+            yield (
+                records
+                if numbers is None
+                else [one for one in records if self.installation.partition_of(one.entity.id) in numbers]
+            )
+
+    async def find(self, wanted: Selection, now_ns: int, *, counts: bool = False) -> Selected:
+        """Ask the owners of partitions which entities are selected at a time. counts: and how many there are at all."""
+        asked = patterns(self.installation, wanted.kind, wanted.below)
+        owners = await self._owners(asked) if wanted.is_narrow else {}
+        if not owners:
+            return Selected([], [], asked, None)
+        question = Question(wanted, now_ns, self._meant(), counts=counts)
+        said = await asyncio.gather(
+            *(self._ask(number, last, question) for number, last in owners.items()), return_exceptions=True
+        )
+        names, told, unread = list[Name](), list[Counts](), set[int]()
+        for number, one in zip(owners, said, strict=True):
+            if isinstance(one, Unanswered | TooMany):
+                unread.add(number)
+                self.unanswered |= {number} if isinstance(one, Unanswered) else set()
+            elif isinstance(one, BaseException):
+                raise one
+            else:
+                names += one[0]
+                told += one[1]
+        found = await self._named(names, wanted, now_ns)
+        return Selected(found, told, [*_within(asked, unread, len(owners))] if unread else [], frozenset(unread))
+
+    async def named(self, names: Iterable[Key]) -> list[Transition]:
+        """The last transitions of those of these entities that there are."""
+        return [*(await self._in_state([Name(*one, 0) for one in names])).values()]
+
+    def _meant(self) -> str:
+        self._meaning = self._meaning or meaning_of(self.installation.kinds)
+        return self._meaning
+
+    async def _owners(self, asked: Sequence[Pattern]) -> Mapping[int, Checkpoint]:
+        """The last checkpoint of each partition that is asked about; none where it is faster to read STATE.
+
+        Of the partitions without one, none has an entity.
+        """
+        installation, log = self.installation, self.installation.layout.log
+        wanted = {"multi_last": [*{installation.subjects.checkpoint(one.partition) for one in asked}]}
+        replies = await gather(installation.wire, installation.wire.api_subject(f"DIRECT.GET.{log}"), wanted)
+        found = dict[int, Checkpoint]()
+        for reply in replies:
+            status = reply.headers.get(frames.STATUS)
+            if status == NOT_FOUND:
+                continue
+            if status is not None:
+                return {}
+            message = foreign.message_in(reply)
+            number = int(message.subject.removeprefix(f"{installation.prefix}.mark.").partition(".")[0])
+            if (last := checkpoint.read(message)) is None:  # somebody else wrote over it
+                last = await checkpoint.last(installation.wire, log, message.subject)
+            if last is not None:
+                found[number] = last
+        return found if sum(one.entities for one in found.values()) >= self._few else {}
+
+    async def _ask(self, number: int, last: Checkpoint, question: Question) -> tuple[list[Name], list[Counts]]:
+        """What the owner of a partition names; raises `Unanswered`, `TooMany`."""
+        names, counts, after, epoch = list[Name](), list[Counts](), None, 0
+        while True:
+            page = await self._page(number, last, question, after, epoch)
+            names += page.names
+            if page.counts is not None:
+                counts.append(page.counts)
+            if page.after is None:
+                return names, counts
+            if len(names) > MOST * page.looked and not question.counts:
+                raise TooMany
+            after, epoch = page.after, page.epoch
+
+    async def _page(
+        self, number: int, last: Checkpoint, question: Question, after: After | None, epoch: int
+    ) -> OwnerAnswer:
+        asked = Question(
+            question.wanted, question.now_ns, question.meaning, after, epoch, counts=question.counts and after is None
+        )
+        wire, subject = self.installation.wire, self.installation.subjects.entities(number)
+        for attempt in range(TRIES):
+            try:
+                reply = await wire.request(subject, encode(asked), timeout=min(PATIENCE, wire.settings.request_timeout))
+                if reply.headers.get(frames.CODE) == BUSY and attempt + 1 < TRIES:
+                    await asyncio.sleep(AGAIN)
+                    continue
+                answer = decode(reply.data, OwnerAnswer)
+            except (NoAnswer, NotPermitted, ServiceRefused, ValueError) as error:
+                raise Unanswered from error
+            if answer.partition != number or not counts_as(answer.epoch, answer.position, last):
+                raise Unanswered
+            if after is not None and answer.epoch != epoch:
+                raise Unanswered
+            return answer
+        raise Unanswered
+
+    async def _named(self, names: Sequence[Name], wanted: Selection, now_ns: int) -> list[Transition]:
+        """The last transitions of these entities, as far as they are still selected."""
+        held, late = await self._in_state(names), [*names]
+        for seconds in (0.0, COPIED):
+            late = [one for one in late if (found := held.get((one.kind, one.id))) is None
+                    or found.entity.version < one.version]  # fmt: skip
+            if not late:
+                break
+            await asyncio.sleep(seconds)
+            held |= await self._in_state(late)
+        for one in late:
+            known = held.get((one.kind, one.id))
+            if known is None or known.entity.version < one.version:
+                newer = await last_transition(self.installation, self._subject(one))
+                if newer is not None:
+                    held[one.kind, one.id] = newer
+        kinds = self.installation.kinds
+        return [one for one in held.values() if wanted.selects(kinds, one.entity, now_ns)]
+
+    def _subject(self, name: Name) -> str:
+        partition = self.installation.partition_of(name.id)
+        return self.installation.subjects.state(partition, name.kind, name.id)
+
+    async def _in_state(self, names: Sequence[Name]) -> dict[Key, Transition]:
+        """The last transitions that STATE has of these entities."""
+        installation, stream, found = self.installation, self.installation.layout.state, dict[Key, Transition]()
+        where = installation.wire.api_subject(f"DIRECT.GET.{stream}")
+        for start in range(0, len(names), AT_ONCE):
+            subjects = [*map(self._subject, names[start : start + AT_ONCE])]
+            for reply in await gather(installation.wire, where, {"multi_last": subjects}):
+                status = reply.headers.get(frames.STATUS)
+                if status == NOT_FOUND:
+                    continue
+                if status is not None:
+                    description = reply.headers.get(frames.DESCRIPTION, "")
+                    raise ApiFailed(subject=where, nats_code=int(status), err_code=0, description=description)
+                message = foreign.message_in(reply)
+                record = record_in_state(stream, message) or await last_transition(installation, message.subject)
+                if isinstance(record, Transition):
+                    found[record.entity.kind, record.entity.id] = record
+        return found
+
+
+def counts_as(epoch: int, position: int, last: Checkpoint) -> bool:
+    """Whether an answer shows all that the log held when this was the last checkpoint of the partition."""
+    return epoch > last.epoch or (epoch == last.epoch and position >= last.position)
+
+
+def _within(asked: Sequence[Pattern], numbers: set[int], of: int) -> Iterable[Pattern]:
+    """What these patterns select in these partitions, and perhaps in others: many are read fastest together."""
+    for one in asked:
+        if one.partition == "*" and 2 * len(numbers) < of:
+            yield from (one._replace(partition=number) for number in sorted(numbers))
+        else:
+            yield one

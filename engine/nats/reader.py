@@ -1,0 +1,324 @@
+"""Reading a stream in order, without acknowledgements and through interruptions.
+
+Belongs here: requesting messages, noticing a gap or silence, starting again after the last message. Does not: what the
+messages mean.
+"""
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Self
+
+import msgspec
+
+from phaseline.engine import logs
+from phaseline.engine.nats import consumer, frames
+from phaseline.engine.nats.wire import Wire
+from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
+
+BUFFER = 3_000
+"""Messages that are buffered or requested, at most."""
+BUFFER_BYTES = 16 << 20
+"""Buffered bytes above which no more messages are requested."""
+OVERHEAD = 64 << 10
+"""Bytes that subject, reply and framing can add to the largest payload."""
+CHECK = 1.25
+"""Seconds between two checks for silence."""
+SILENT_CHECKS = 4
+"""Checks in a row without a message or a heartbeat after which the consumer counts as dead."""
+RETRY = 0.25
+"""Seconds before the next try to start again."""
+LOOKS = 8
+"""How often a stream must be shorter than what was read of it until it counts as put back from a backup."""
+
+log = logs.get_logger(__name__)
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False):
+    """A message of a stream. `time_ns`: when it was stored. `pending`: how many messages for the reader followed it.
+
+    block: the raw header block, or None.
+    """
+
+    subject: str
+    data: bytes
+    sequence: int
+    time_ns: int
+    pending: int
+    block: bytes | None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers, parsed at each access."""
+        return frames.read_headers(self.block) if self.block else {}
+
+
+class Reader:
+    """Reads each message once, in the order of the stream: `async with Reader(...) as reader: await reader.take(500)`.
+
+    start: a sequence, an RFC 3339 time, "start", or "now" (after the messages that are in the stream on entry).
+    """
+
+    def __init__(self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start") -> None:
+        """Read the messages whose subject matches one of `filters`; all messages if there is none."""
+        self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
+        self._buffer: deque[Stored] = deque()
+        self._arrived = asyncio.Event()
+        self._name, self._inbox, self._sid = "", "", 0
+        self._requested = 0
+        """Messages that are requested and have not come."""
+        self._request_bytes = 0
+        self._buffered_bytes = 0
+        self._last = self._taken = 0
+        """The sequences of the last message that came, and of the last one that was taken."""
+        self._delivered = 0
+        """How many messages this consumer has delivered."""
+        self._silent_checks = 0
+        self._backlog = 0
+        """How many messages the consumer had when it was created."""
+        self.pending = 0
+        """How many messages followed the last one that came, at the time when the server sent it."""
+        self.idle = False
+        """Whether the server has said since then that it has nothing to send."""
+        self.interrupted = False
+        """Whether `take` waits no more."""
+        self._end: int | None = None
+        """The sequence of the last message that was in the stream at the start; None while it is not known."""
+        self._failure: PhaselineError | None = None
+        self._broken = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._unhook: Callable[[], None] = self._broken.set
+
+    async def __aenter__(self) -> Self:
+        """Create the consumer; raises as `Wire.api` does."""
+        if self._start == "now":
+            info = await self._wire.api(f"STREAM.INFO.{self._stream}")
+            self._start = int(info["state"]["last_seq"]) + 1
+        await self._open()
+        self._arrived.clear()  # an empty stream has set it, but the first `take` must wait for a message
+        self._unhook = self._wire.on_reconnect(self._broken.set)
+        self._tasks = [asyncio.create_task(self._check_silence()), asyncio.create_task(self._restart())]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Delete the consumer. Where that fails the server deletes it later."""
+        self._unhook()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._close()
+
+    @property
+    def stream(self) -> str:
+        """The name of the stream."""
+        return self._stream
+
+    @property
+    def buffered(self) -> int:
+        """How many messages `take` can return at once."""
+        return len(self._buffer)
+
+    @property
+    def oldest(self) -> Stored | None:
+        """The message that `take` returns first; None if none has come."""
+        return self._buffer[0] if self._buffer else None
+
+    @property
+    def backlog(self) -> int:
+        """How many messages were to be read when the reader was opened."""
+        return self._backlog
+
+    @property
+    def delivered(self) -> int:
+        """The sequence of the last message that came; 0 if none has."""
+        return self._last
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether all messages that were in the stream on entry have been taken. Once true it stays true."""
+        return self._end is not None and self._taken >= self._end
+
+    async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
+        """Wait for messages and return at most `limit`. Raises the error that ended the reader.
+
+        Returns an empty list after `timeout` seconds. Also where the reader has caught up because the messages that it
+        waited for have been deleted.
+        """
+        if not self._buffer and not self.interrupted:
+            timer = None if timeout is None else asyncio.get_running_loop().call_later(timeout, self._arrived.set)
+            try:
+                await self._arrived.wait()
+            finally:
+                if timer is not None:
+                    timer.cancel()
+        if self._failure is not None and not self._buffer:
+            raise self._failure
+        buffer = self._buffer
+        taken = [buffer.popleft() for _ in range(min(limit, len(buffer)))]
+        if taken:
+            self._taken = taken[-1].sequence
+            self._buffered_bytes -= sum([len(message.data) for message in taken])
+        if not buffer and self._failure is None:
+            self._arrived.clear()
+        self._request()
+        return taken
+
+    def interrupt(self) -> None:
+        """Let `take` wait no more: the one that waits now, and those that follow."""
+        self.interrupted = True
+        self._arrived.set()
+
+    def start_again(self) -> None:
+        """Read once more what follows the last message that came, with a new consumer."""
+        self._broken.set()
+
+    async def _open(self) -> None:
+        """Create a consumer that starts after the last message that came."""
+        self._name = f"r{secrets.token_hex(6)}"
+        self._inbox = self._wire.inbox()
+        self._requested = self._delivered = 0
+        self._sid = await self._wire.subscribe(self._inbox, self._received)
+        created = await self._wire.api(
+            f"CONSUMER.CREATE.{self._stream}.{self._name}",
+            consumer.create_request(self._stream, self._name, self._filters, self._start, self._last),
+        )
+        self._backlog = self.pending = int(created["num_pending"])
+        if not self._backlog:
+            self._end_known()
+        self._silent_checks = 0
+        self._request_bytes = max(self._request_bytes, self._wire.max_payload + OVERHEAD)
+        self._request()
+
+    async def _close(self) -> None:
+        sid, self._sid = self._sid, 0
+        if sid:
+            await self._wire.unsubscribe(sid)
+        if self._wire.connected:
+            try:
+                await self._wire.api(f"CONSUMER.DELETE.{self._stream}.{self._name}")
+            except (ApiFailed, NoAnswer, NotPermitted) as error:
+                log.debug("consumer_left", consumer=self._name, error=str(error))
+
+    def _request(self) -> None:
+        """Request messages until the buffer and the open requests are full."""
+        while self._requested + len(self._buffer) <= BUFFER - consumer.BATCH and self._buffered_bytes < BUFFER_BYTES:
+            subject = self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self._stream}.{self._name}")
+            request = consumer.pull_request(self._request_bytes)
+            try:
+                self._wire.send(self._wire.frame(subject, request, reply=self._inbox))
+            except NatsUnreachable:
+                return  # after the reconnect a new consumer is created
+            self._requested += consumer.BATCH
+
+    def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+        """Buffer a message. Its reply subject holds the consumer, the sequences, the time and the number pending."""
+        if subject == self._inbox:
+            self._on_status(block)
+            return
+        tokens = reply.split(".")
+        first = 5 if len(tokens) == 9 else 7
+        if tokens[first - 2] != self._name:
+            return
+        self._delivered += 1
+        sequence, delivered, time_ns, pending = map(int, tokens[first : first + 4])
+        if delivered != self._delivered:
+            self._note_gap(delivered)
+            return
+        self._requested -= 1
+        self._silent_checks = 0
+        self._last, self.pending, self.idle = sequence, pending, False
+        self._buffered_bytes += len(data)
+        self._buffer.append(Stored(subject, data, sequence, time_ns, pending, block))
+        if self._end is None and (not pending or self._delivered >= self._backlog):
+            self._end_known()
+        self._arrived.set()
+
+    def _note_gap(self, sent: int) -> None:
+        """Start again, because messages were lost on their way. sent: how many the consumer has delivered."""
+        log.info("reader_gap", stream=self._stream, expected=self._delivered, found=sent)
+        self._broken.set()
+
+    def _end_known(self) -> None:
+        """The last message that came is the last one that was in the stream at the start."""
+        if self._end is None:
+            self._end = self._last
+            self._arrived.set()
+
+    def _on_status(self, block: bytes | None) -> None:
+        headers = frames.read_headers(block) if block else {}
+        status, description = headers.get(frames.STATUS, ""), headers.get(frames.DESCRIPTION, "")
+        self._silent_checks = 0
+        if status == consumer.IDLE:
+            if (sent := int(headers.get(consumer.DELIVERED, 0))) > self._delivered:
+                self._note_gap(sent)
+                return
+            # The server has nothing to send, so messages that it counted before have been deleted since.
+            self.idle = True
+            self._end_known()
+        elif description in consumer.ENDED:
+            self._requested -= int(headers.get("Nats-Pending-Messages", 0))
+            left = int(headers.get("Nats-Pending-Bytes", 0))
+            if description == consumer.SIZE_EXCEEDED and left >= self._request_bytes:
+                self._request_bytes *= 2  # not even one message fits the request
+            self._request()
+        else:
+            log.info("reader_status", stream=self._stream, status=status, description=description)
+            self._broken.set()
+
+    async def _check_silence(self) -> None:
+        """Notice silence: while requests are open the server sends at least heartbeats."""
+        while True:
+            await asyncio.sleep(CHECK)
+            # Checks are counted, not seconds: after a pause of this process the server's messages are still unread.
+            self._silent_checks += 1
+            if self._silent_checks > SILENT_CHECKS and self._requested > 0 and self._wire.connected:
+                log.info("reader_silence", stream=self._stream, seconds=self._silent_checks * CHECK)
+                self._silent_checks = 0
+                self._broken.set()
+
+    def _fail(self, error: PhaselineError) -> None:
+        """End the reader with an error."""
+        self._failure = error
+        self._arrived.set()
+
+    async def _check_length(self) -> None:
+        """Raise `NoAnswer.log_put_back` if the stream has less than was read of it, also after some looks.
+
+        A new leader may know less for a moment. Who may not ask is told nothing.
+        """
+        for look in range(LOOKS if self._last else 0):
+            try:
+                state = (await self._wire.api(f"STREAM.INFO.{self._stream}"))["state"]
+            except NotPermitted:
+                return
+            if (last := int(state["last_seq"])) >= self._last:
+                return
+            if look + 1 == LOOKS:
+                raise NoAnswer.log_put_back(stream=self._stream, last=last, place=self._last)
+            await asyncio.sleep(RETRY)
+
+    async def _restart(self) -> None:
+        """Start again with a new consumer whenever the reader is broken."""
+        while True:
+            await self._broken.wait()
+            self._broken.clear()
+            try:
+                await self._wire.until_connected()
+                await self._close()
+                await self._open()
+                await self._check_length()
+            except (NoAnswer, ApiFailed) as error:
+                if NoAnswer.log_put_back.made(error):
+                    self._fail(error)
+                    return
+                log.info("reader_retry", stream=self._stream, error=str(error))
+                await asyncio.sleep(RETRY)
+                self._broken.set()
+            except PhaselineError as error:
+                self._fail(error)
+                return
+            except Exception as error:
+                log.exception("reader_failed", stream=self._stream, error=repr(error))
+                await asyncio.sleep(RETRY)
+                self._broken.set()

@@ -1,5 +1,0 @@
-"""Fleet's own objects become events.
-
-Belongs here: `objects` (the adapters), `lists` (what lists that are cut and exact numbers say together). Does not:
-choosing an adapter (`observer`), counts (`machines.fleet.counts`).
-"""

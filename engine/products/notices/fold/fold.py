@@ -1,0 +1,486 @@
+"""From records to notices: who is concerned, when a notice opens, what holds it, and when it ends.
+
+All times are the log's. What is due fires when a later record of the same home comes, or when `advance` says that no
+earlier one can come. Both lead to the same events, so a replay tells what was told live.
+Belongs here: the changes of groups. Does not: which entities a rule selects (`matching`), what events say (`telling`).
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import islice
+
+from phaseline.engine.products.notices.fold import matching
+from phaseline.engine.products.notices.fold.damping import LateChanges
+from phaseline.engine.products.notices.fold.grouping import ALIKE, entity_of, group_of, short
+from phaseline.engine.products.notices.fold.groups import (
+    PER_PLACE,
+    TOLD,
+    Key,
+    Name,
+    NoticeEvent,
+    NoticeGroup,
+    Phase,
+    Word,
+)
+from phaseline.engine.products.notices.fold.rules import Choice, Rule, Rules
+from phaseline.engine.products.notices.fold.telling import data_of, head_of
+from phaseline.engine.products.notices.fold.windows import OpenWindow, Windows
+from phaseline.engine.surfaces.overview.explaining import Explaining
+from phaseline.machines.compiler.classes.entity_classes import Unwell, class_of_entity, class_since
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.nesting import with_all_above
+from phaseline.schemas.records import SECOND, Rejection, Transition, timestamp
+
+UPDATE = 60 * SECOND
+"""How long more of the same are collected before the record of a notice says so, ns."""
+HOLDING = ("Waiting", "Open", "Clearing")
+"""The phases in which a notice holds others."""
+OLD = Rule("", Choice(), ())
+
+
+def root_of(entity_id: str) -> str:
+    """The root of a tree, which is the least that has an order of its own."""
+    return entity_id.partition("/")[0]
+
+
+class Fold:
+    """Rules at work on a log."""
+
+    def __init__(self, kinds: Kinds, rules: Rules, home: Callable[[str], Hashable] = root_of) -> None:
+        """home: what of an id has one order of time, such as its partition."""
+        self._kinds, self._home = kinds, home
+        self._lasting = [one for one in rules.rules if not one.when.is_of_happenings]
+        self._happening = [one for one in rules.rules if one.when.is_of_happenings]
+        self._windows, self._changes = Windows(kinds, rules.windows), LateChanges()
+        self.groups: dict[Key, NoticeGroup] = {}
+        self._stays: dict[tuple[str, str, str], NoticeGroup] = {}
+        self._returns: dict[tuple[str, str, str], NoticeGroup] = {}
+        self._holds: dict[Key, dict[Key, None]] = {}
+        self._reasons: dict[Key, tuple[Key, int]] = {}
+        self._unwell: dict[Name, Unwell] = {}
+        self._heaps: dict[Hashable, list[tuple[int, Key]]] = {}
+        self._clocks: dict[Hashable, int] = {}
+        self._out: list[NoticeEvent] = []
+        self._place = 0
+        self._old = NoticeGroup(OLD, "", None, 0, 0, 0, phase="Old")
+
+    # ---- in and out
+
+    def know(self, place: int, records: Iterable[Transition], is_alive: Callable[[Key], bool]) -> list[NoticeEvent]:
+        """The last records of all entities at the place where the fold begins.
+
+        is_alive: whether a notice of that name is under way, so that it is taken up. Others are told no more.
+        """
+        self._place = place
+        for record in records:
+            entity, name = record.entity, (record.entity.kind, record.entity.id)
+            self._note(name, record)
+            for rule in self._lasting:
+                if not matching.selects(self._kinds, rule, entity):
+                    continue
+                since = matching.since(self._kinds, rule, entity, record.time_ns)
+                group = self._named(rule, record, since)
+                if is_alive((rule.name, group)):
+                    self._enter(rule, name, record, since, since, group)
+                else:
+                    self._stays[rule.name, *name] = self._old
+        for one in self.groups.values():
+            one.begins = place + 1
+        return self._taken()
+
+    def take(self, place: int, record: Transition | Rejection) -> list[NoticeEvent]:
+        """What a record, and what fell due before it, make. Records come in the order of the log."""
+        kind, entity_id = entity_of(record)
+        home = self._home(entity_id)
+        time = max(record.time_ns, self._clocks.get(home, 0))
+        if time > self._clocks.get(home, 0):
+            self._run(home, time)
+            self._clocks[home] = time
+        self._place = place
+        if isinstance(record, Transition):
+            self._note((kind, entity_id), record)
+            self._end_window(record, time)
+            for rule in self._lasting:
+                self._look(rule, (kind, entity_id), record, time)
+        for rule in self._happening:
+            if matching.happened(self._kinds, rule, record):
+                self._enter(rule, (kind, entity_id), record, time, time, self._named(rule, record, time))
+        return self._taken()
+
+    def advance(self, time_ns: int) -> list[NoticeEvent]:
+        """What falls due before a time, before which no further record can come."""
+        for home in [*self._heaps]:
+            self._run(home, time_ns)
+        return self._taken()
+
+    @property
+    def next_due(self) -> int | None:
+        """When something may fall due next, ns; None if nothing does."""
+        return min((heap[0][0] for heap in self._heaps.values() if heap), default=None)
+
+    def disown(self, key: Key, time_ns: int) -> None:
+        """Tell no more of a notice: who is concerned counts as concerned before the fold began."""
+        group = self.groups[key]
+        if not group.rule.when.is_of_happenings:
+            self._stays.update(dict.fromkeys(((group.rule.name, *name) for name in group.members), self._old))
+        self._forget(group, time_ns)
+
+    def correct(self, key: Key, phase: Phase, opened_ns: int, sequence: int, time_ns: int) -> None:
+        """Let a notice be as it was told by other rules, so that it is not told again.
+
+        sequence: of its last event. time_ns: when this is known.
+        """
+        group = self.groups[key]
+        was_told, is_told = phase in TOLD, group.phase in TOLD
+        if was_told and not is_told:
+            self._release(group)
+            group.phase, group.opened_at, group.due, group.window = "Open", opened_ns, None, None
+            group.remind_at = time_ns + group.rule.remind if group.rule.remind else None
+        elif is_told and not was_told:
+            group.phase, group.due, group.update_at = "Waiting", time_ns, None
+        group.is_announced = True
+        group.number = max(group.number, sequence - group.place * PER_PLACE)
+        self._schedule(group)
+
+    def _taken(self) -> list[NoticeEvent]:
+        found, self._out = self._out, []
+        return found
+
+    # ---- who is concerned
+
+    def _note(self, name: Name, record: Transition) -> None:
+        found = class_of_entity(self._kinds, record.entity)
+        if found in ("bad", "excused"):
+            self._unwell[name] = Unwell(record, found, class_since(self._kinds, record.entity))
+        else:
+            self._unwell.pop(name, None)
+
+    def _look(self, rule: Rule, name: Name, record: Transition, time: int) -> None:
+        group = self._stays.get((rule.name, *name))
+        if rule.when.kinds and name[0] not in rule.when.kinds and group is None:
+            return
+        if matching.selects(self._kinds, rule, record.entity):
+            if group is None:
+                since = matching.since(self._kinds, rule, record.entity, time)
+                self._enter(rule, name, record, since, time, self._named(rule, record, time))
+            elif name in group.records:
+                self._settled(group, time)
+                group.records[name] = record
+        elif group is not None and matching.has_left(self._kinds, rule, record.entity):
+            self._leave(rule, name, record, time)
+
+    def _named(self, rule: Rule, record: Transition | Rejection, time: int) -> str:
+        """The name of the group that a record begins or joins."""
+        found = group_of(self._kinds, rule, record, time)
+        if rule.group != "reason" or rule.digest:
+            return found
+        key, began = self._reasons.get((rule.name, found), ((rule.name, ""), 0))
+        if self._settled(self.groups.get(key), time) is None or abs(time - began) > ALIKE:
+            key, began = (rule.name, short(f"{found}:{self._place}")), time
+            self._reasons[rule.name, found] = (key, began)
+        return key[1]
+
+    def _enter(self, rule: Rule, name: Name, record: Transition | Rejection, since: int, now: int, named: str) -> None:
+        """Somebody is concerned. since, now: since when, and when that is known."""
+        flaps = self._changes.note(rule, name, now, self._place)
+        group = self._returning(rule, name, now) or self._settled(self.groups.get((rule.name, named)), now)
+        is_new = group is None
+        if group is None:
+            group = NoticeGroup(rule, named, self._home(name[1]), since, self._place, self._place)
+            self.groups[group.key] = group
+            group.due = self._opens(rule, since, now)
+        group.touch(self._place)
+        group.add(name, since, record)
+        if not rule.when.is_of_happenings:
+            self._stays[rule.name, *name] = group
+        if flaps:
+            self._flap(group, name, now)
+        if is_new and (rule.lasting or rule.digest):
+            self._emit(group, "began", now)
+        elif group.phase == "Clearing":
+            self._return(group, now)
+        elif group.phase == "Open" and group.update_at is None:
+            group.update_at = now + UPDATE
+        self._schedule(group)
+
+    def _return(self, group: NoticeGroup, now: int) -> None:
+        """It is not over, as it seemed to be."""
+        was_noted = group.due is not None and group.due > group.ended_at
+        group.phase, group.due, group.ended_at, group.ended_as = "Open", None, 0, ""
+        if was_noted:
+            self._emit(group, "returned", now)
+
+    def _opens(self, rule: Rule, since: int, now: int) -> int:
+        """When a notice is due that begins now."""
+        due = max(now, since + rule.lasting) if rule.lasting else now
+        return max(due, now - now % rule.digest + rule.digest) if rule.digest else due
+
+    def _returning(self, rule: Rule, name: Name, now: int) -> NoticeGroup | None:
+        """The notice that somebody left so lately that it was no leaving."""
+        group = self._settled(self._returns.get((rule.name, *name)), now)
+        left = None if group is None else group.former.get(name)
+        if group is None or left is None or not (group.is_flapping or now - left < rule.clear_after):
+            return None
+        return group
+
+    def _leave(self, rule: Rule, name: Name, record: Transition, time: int) -> None:
+        group = self._stays.pop((rule.name, *name))
+        if group.phase == "Old":
+            return
+        self._settled(group, time)
+        group.touch(self._place)
+        group.members.pop(name)
+        group.records.pop(name)
+        group.last, left_as = record, class_of_entity(self._kinds, record.entity)
+        group.left[left_as] += 1
+        flaps = self._changes.note(rule, name, time, self._place)
+        if group.phase in ("Open", "Clearing"):
+            group.former[name] = time
+            self._returns[rule.name, *name] = group
+            if flaps:
+                self._flap(group, name, time)
+        if group.members:
+            if group.phase == "Open" and group.update_at is None:
+                group.update_at = time + UPDATE
+        elif group.phase in ("Waiting", "Held"):
+            self._lapse(group, time)
+            return
+        else:
+            self._clear(group, time, left_as)
+        self._schedule(group)
+
+    def _clear(self, group: NoticeGroup, time: int, left_as: str) -> None:
+        """Nobody is concerned any more."""
+        flapping = group.rule.flapping
+        rest = flapping.quiet if flapping is not None and group.is_flapping else group.rule.clear_after
+        group.phase, group.due, group.update_at = "Clearing", time + rest, None
+        group.ended_at, group.ended_as = time, left_as
+        if rest:
+            self._emit(group, "clearing", time)
+
+    def _lapse(self, group: NoticeGroup, time: int) -> None:
+        """It ends before anybody was told of it."""
+        group.ended_at = time
+        if group.is_announced:
+            self._emit(group, "lapsed", time)
+        self._forget(group, time)
+
+    def _flap(self, group: NoticeGroup, name: Name, time: int) -> None:
+        flapping = group.rule.flapping
+        if flapping is None:
+            return
+        group.calm_at = time + flapping.quiet
+        if group.is_flapping:
+            return
+        group.is_flapping = True
+        group.begins = min(group.begins, self._changes.first(group.rule, name))
+        if group.phase == "Waiting":
+            group.due = time
+        elif group.phase in ("Open", "Clearing"):
+            self._emit(group, "flapping", time, "flapping")
+
+    # ---- what falls due
+
+    def _schedule(self, group: NoticeGroup) -> None:
+        due = group.next_due
+        if due is not None and group.key in self.groups:
+            heappush(self._heaps.setdefault(group.home, []), (due, group.key))
+
+    def _run(self, home: Hashable, time: int) -> None:
+        """Fire what is due before a time."""
+        heap = self._heaps.get(home, [])
+        while heap and heap[0][0] < time:
+            due, key = heappop(heap)
+            group = self.groups.get(key)
+            if group is not None and group.next_due == due:
+                self._fire(group, due)
+
+    def _settled(self, group: NoticeGroup | None, time: int) -> NoticeGroup | None:
+        """A group after all that is due before a time; None if it is over."""
+        while group is not None and (due := group.next_due) is not None and due < time:
+            self._fire(group, due)
+            if group.key not in self.groups:
+                return None
+        return group
+
+    def _fire(self, group: NoticeGroup, due: int) -> None:
+        if group.due == due:
+            group.due = None
+            if group.phase == "Waiting":
+                self._open(group, due)
+            elif group.phase == "Held":
+                self._after_window(group, due)
+            else:
+                self._emit(group, "closed", due, "end")
+                self._forget(group, due)
+        elif group.calm_at == due:
+            group.calm_at, group.is_flapping = None, False
+            self._emit(group, "changed", due)
+        elif group.update_at == due:
+            group.update_at = None
+            self._emit(group, "changed", due)
+        else:
+            group.remind_at = due + group.rule.remind
+            if group.phase == "Open":
+                self._emit(group, "reminded", due, "reminder")
+        self._schedule(group)
+
+    def _open(self, group: NoticeGroup, time: int) -> None:
+        rule = group.rule
+        if group.is_summary:
+            self._complete(group, time)
+        earliest = min(group.members.values()) + rule.lasting
+        if earliest > time and not group.is_flapping:
+            group.due = earliest
+        elif (window := self._window(group, time)) is not None:
+            self._hold_by(group, window, time)
+        elif (holder := self._holder(group, time)) is not None:
+            group.phase, group.held_by = "Held", holder.key
+            self._holds.setdefault(holder.key, {})[group.key] = None
+            counts = holder.is_of_one_tree and group.is_of_one_tree
+            if counts and holder.phase == "Open" and holder.update_at is None:
+                holder.update_at = time + UPDATE
+                self._schedule(holder)
+            self._emit(group, "held", time)
+        elif rule.when.is_of_happenings:
+            group.opened_at = group.ended_at = time
+            self._emit(group, "happened", time, "begin")
+            self._forget(group, time)
+        else:
+            group.phase, group.opened_at = "Open", time
+            group.remind_at = time + rule.remind if rule.remind else None
+            self._emit(group, "opened", time, "begin")
+
+    # ---- windows
+
+    def _window(self, group: NoticeGroup, time: int) -> OpenWindow | None:
+        """The window that covers all that are concerned; of several, the one that ends first."""
+        found: OpenWindow | None = None
+        for _, entity_id in group.members:
+            one = self._windows.open_for(entity_id, time)
+            if one is None:
+                return None
+            found = one if found is None else min(found, one, key=lambda each: each.until)
+        return found
+
+    def _hold_by(self, group: NoticeGroup, window: OpenWindow, time: int) -> None:
+        group.phase, group.window, group.due = "Held", window, window.until
+        if window.place:
+            group.begins = min(group.begins, window.place)
+        self._emit(group, "held", time)
+
+    def _end_window(self, record: Transition, time: int) -> None:
+        """A record may open a window, or end one before its limit."""
+        ended = self._windows.take(record, self._place)
+        if ended is None:
+            return
+        for group in [*self.groups.values()]:
+            held = group.phase == "Held" and group.window is not None and group.window.name == ended.window
+            if held and all(f"{one}/".startswith(f"{ended.id}/") for _, one in group.members):
+                self._settled(group, time)
+                group.due = time
+                self._schedule(group)
+
+    def _after_window(self, group: NoticeGroup, time: int) -> None:
+        """A window ends: what is still so is told in one notice, with all others that it held."""
+        window = group.window
+        if group.rule.when.is_of_happenings or window is None:
+            self._lapse(group, time)
+            return
+        if (other := self._window(group, time)) is not None:
+            self._hold_by(group, other, time)
+            return
+        if group.is_announced:
+            group.ended_at = time
+            self._emit(group, "lapsed", time)
+        name = short(f"after-{window.name}-{timestamp(time)[:19].replace(':', '').replace('-', '')}")
+        key = (group.rule.name, name)
+        summary = self._settled(self.groups.get(key), time)
+        if summary is None:
+            summary = NoticeGroup(group.rule, name, group.home, group.since, group.begins, group.place)
+            summary.window, summary.due, summary.is_summary = window._replace(until=time), time + 1, True
+            self.groups[key] = summary
+        summary.begins = min(summary.begins, group.begins)
+        summary.touch(group.place)
+        for one, since in group.members.items():
+            summary.add(one, since, group.records[one])
+            self._stays[group.rule.name, *one] = summary
+        self._forget(group, time)
+        self._schedule(summary)
+
+    def _complete(self, summary: NoticeGroup, time: int) -> None:
+        """A summary is about all homes, so what the window held in the others comes first. The order tells no home."""
+        for home in [*self._heaps]:
+            self._run(home, time)
+        summary.members = dict(sorted(summary.members.items(), key=lambda one: (one[1], one[0])))
+
+    # ---- what holds
+
+    def _holder(self, group: NoticeGroup, time: int) -> NoticeGroup | None:
+        """The notice that explains all that are concerned; None if somebody is left that none explains."""
+        if group.rule.hold_under == "nothing" or group.rule.when.is_of_happenings:
+            return None
+        explaining, found = Explaining(self._kinds, self._unwell), None
+        for name in group.members:
+            holder = next((one for one in self._explaining(explaining, name)
+                           if one is not group and self._holds_others(one, time)), None)  # fmt: skip
+            if holder is None:
+                return None
+            found = found or holder
+        return found
+
+    def _holds_others(self, group: NoticeGroup, time: int) -> bool:
+        self._settled(group, time)
+        return group.phase in HOLDING
+
+    def _explaining(self, explaining: Explaining, name: Name) -> Iterator[NoticeGroup]:
+        """The notices of what stands above an entity, or explains it."""
+        above = [*islice(with_all_above(self._kinds, *name), 1, None)]
+        if name in self._unwell and (head := explaining.head_of(name)) not in (name, *above):
+            above.append(head)
+        for one in above:
+            for rule in self._lasting:
+                if (group := self._stays.get((rule.name, *one))) is not None:
+                    yield group
+
+    def _forget(self, group: NoticeGroup, time: int) -> None:
+        """It is over. What it held decides again."""
+        self.groups.pop(group.key, None)
+        for name in group.former:
+            if self._returns.get((group.rule.name, *name)) is group:
+                del self._returns[group.rule.name, *name]
+        self._release(group)
+        for key in self._holds.pop(group.key, {}):
+            held = self.groups.get(key)
+            if held is not None and held.phase == "Held":
+                held.phase, held.held_by, held.due = "Waiting", None, time
+                self._schedule(held)
+
+    def _release(self, group: NoticeGroup) -> None:
+        """No other notice holds it any more."""
+        if group.held_by is not None:
+            self._holds.get(group.held_by, {}).pop(group.key, None)
+            group.held_by = None
+
+    # ---- what is said
+
+    def _emit(self, group: NoticeGroup, trigger: str, time: int, word: Word = "") -> None:
+        group.number += 1
+        group.is_announced = True
+        head = head_of(group.members)
+        data = data_of(group, head, self._below(group), self._why(group, head))
+        self._out.append(NoticeEvent(*group.key, trigger, group.place, group.number, time, data, word, group.rule.to))
+
+    def _below(self, group: NoticeGroup) -> int:
+        """How many are concerned in the notices that a notice holds, of those of one tree."""
+        if not group.is_of_one_tree:  # what is held in another tree is not known in the same order everywhere
+            return 0
+        held = (self.groups.get(key) for key in self._holds.get(group.key, ()))
+        return sum(len(one.members) for one in held if one is not None and one.is_of_one_tree)
+
+    def _why(self, group: NoticeGroup, head: Name | None) -> Transition | None:
+        """What explains the head of a notice of one tree, if it is not concerned itself."""
+        if head is None or head not in self._unwell or not group.is_of_one_tree:
+            return None
+        above = Explaining(self._kinds, self._unwell).head_of(head)
+        return self._unwell[above].record if above not in group.members else None

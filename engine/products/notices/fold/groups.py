@@ -1,0 +1,126 @@
+"""A notice under way: who is concerned, what it waits for, and which events it has made.
+
+Belongs here: `NoticeGroup`, its times, `NoticeEvent`. Does not: when a group changes (`fold`), what an event says
+(`telling`).
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from phaseline.engine.products.notices.fold.rules import Rule
+from phaseline.engine.products.notices.fold.windows import OpenWindow
+from phaseline.schemas.records import Rejection, Transition, timestamp
+
+Name = tuple[str, str]
+"""A kind and an id."""
+Key = tuple[str, str]
+"""The name of a rule, and of a group of it."""
+Phase = Literal["Waiting", "Held", "Open", "Clearing", "Old"]
+"""Old: it was so before the fold began, and is told no more."""
+Word = Literal["", "begin", "flapping", "reminder", "end"]
+"""What receivers are told."""
+TOLD: Sequence[Phase] = ("Open", "Clearing")
+"""The phases in which receivers have heard that it began."""
+PER_PLACE = 1_000_000
+"""How many events of one notice a place in the log has room for."""
+
+
+class NoticeEvent(NamedTuple):
+    """An event of the kind `notice`.
+
+    place: of the last record that concerned the notice. number: how many events it has made since. time_ns: when it
+    fell due, by the log. word: what receivers are told; empty if nothing. to: their names.
+    """
+
+    rule: str
+    group: str
+    trigger: str
+    place: int
+    number: int
+    time_ns: int
+    data: Mapping[str, Any]
+    word: Word
+    to: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The id of the notice."""
+        return f"{self.rule}/{self.group}"
+
+    @property
+    def sequence(self) -> int:
+        """Its number among all events of the notice. The same log makes the same."""
+        return self.place * PER_PLACE + self.number
+
+    @property
+    def time(self) -> str:
+        """When it fell due."""
+        return timestamp(self.time_ns)
+
+
+@dataclass(slots=True)
+class NoticeGroup:
+    """A notice under way. Times in ns.
+
+    home: whose clock tells when it is due. begins: the place from which on the log makes it. due: when it opens, or
+    closes, or its window ends. is_summary: whether it is what a
+    window left. left: how many left, by class. former: who left since it is open, and when.
+    """
+
+    rule: Rule
+    name: str
+    home: Hashable
+    since: int
+    begins: int
+    place: int
+    number: int = -1
+    phase: Phase = "Waiting"
+    members: dict[Name, int] = field(default_factory=dict)
+    records: dict[Name, Transition | Rejection] = field(default_factory=dict)
+    due: int | None = None
+    update_at: int | None = None
+    remind_at: int | None = None
+    calm_at: int | None = None
+    most: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+    former: dict[Name, int] = field(default_factory=dict)
+    last: Transition | Rejection | None = None
+    opened_at: int = 0
+    ended_at: int = 0
+    ended_as: str = ""
+    held_by: Key | None = None
+    window: OpenWindow | None = None
+    is_summary: bool = False
+    is_flapping: bool = False
+    is_announced: bool = False
+
+    @property
+    def key(self) -> Key:
+        """Its name."""
+        return self.rule.name, self.name
+
+    @property
+    def is_of_one_tree(self) -> bool:
+        """Whether all that are concerned are in one tree, so that one order of time counts."""
+        return self.rule.group != "reason" and not self.rule.digest and not self.is_summary
+
+    @property
+    def next_due(self) -> int | None:
+        """When it does something by itself next."""
+        return min((one for one in (self.due, self.update_at, self.remind_at, self.calm_at) if one is not None),
+                   default=None)  # fmt: skip
+
+    def touch(self, place: int) -> None:
+        """A record at this place concerns it: its events count from there."""
+        if place > self.place:
+            self.place, self.number = place, -1
+
+    def add(self, name: Name, since: int, record: Transition | Rejection) -> None:
+        """Somebody more is concerned."""
+        self.members[name] = since
+        self.records[name] = record
+        self.former.pop(name, None)
+        self.most = max(self.most, len(self.members))
+        self.since = min(self.since, since)

@@ -1,0 +1,147 @@
+"""Finds the resources of a Kubernetes API server by their names (needs `phaseline[kubernetes]`).
+
+Belongs here: the names and paths of resources, what identifies the cluster, what defines its kinds. Does
+not: their objects (`cluster`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from phaseline.engine import logs
+from phaseline.engine.products.observe.events import mapping, maps, text
+from phaseline.engine.products.observe.kubernetes_api import OK, Unavailable, exchange, get
+from phaseline.engine.products.observe.owned import JOBS, MAKES, PODS, REPLICA_SETS
+from phaseline.schemas.errors import SetupError
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+EVENTS = ("", "Event")
+FOLLOWED: Mapping[tuple[str, str], tuple[str, str]] = {
+    REPLICA_SETS: ("apps/v1", "ReplicaSet"), JOBS: ("batch/v1", "Job"), PODS: ("v1", "Pod"), EVENTS: ("v1", "Event"),
+}  # fmt: skip
+"""What is followed beside the resources that are named: apiVersion and kind."""
+OWN_GROUPS = ("argoproj.io", "fleet.cattle.io")
+"""The groups of objects that are no resources of applications."""
+log = logs.get_logger(__name__)
+
+
+class Resource(NamedTuple):
+    """A resource of the API server: `/apis/apps/v1`, `deployments`, `apps/v1`, `Deployment`."""
+
+    path: str
+    plural: str
+    version: str
+    kind: str
+    namespaced: bool
+
+
+NamedResource = tuple[Resource, frozenset[str]]
+"""A resource with its names in lower case."""
+
+
+async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
+    """The resources of names like `deploy`, `Deployment` or `deployments.apps`. Raises `SetupError`."""
+    try:
+        core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
+    except Unavailable as error:
+        raise _silent(error) from error
+    groups = [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
+    return [await _resource(api, name, core, groups) for name in names]
+
+
+async def definitions(api: Any, resources: Sequence[Resource]) -> list[Mapping[str, Any]]:
+    """The CustomResourceDefinitions of resources, as far as there are any and they may be read."""
+    found = []
+    for one in resources:
+        group, slash, _ = one.version.partition("/")
+        if slash and "." in group:
+            try:
+                status, answer = await exchange(api, "GET", f"{DEFINITIONS}/{one.plural}.{group}")
+            except Unavailable as error:
+                log.warning("definition_not_read", resource=one.plural, error=str(error))
+                continue
+            found += [answer] if status == OK else []
+    return found
+
+
+async def cluster_of(api: Any, namespace: str | None) -> str:
+    """What tells this cluster from others: the uid of the namespace kube-system, else of the one that is observed.
+
+    Empty if neither may be read. Raises `SetupError.cluster_unusable`.
+    """
+    for name in ("kube-system", *([] if namespace is None else [namespace])):
+        try:
+            status, found = await exchange(api, "GET", f"/api/v1/namespaces/{name}")
+        except Unavailable as error:
+            raise _silent(error) from error
+        if status == OK and (uid := text(mapping(found, "metadata"), "uid")):
+            return uid
+    return ""
+
+
+def _silent(error: BaseException) -> SetupError:
+    return SetupError.cluster_unusable(problem=f"its API server does not answer: {error}")
+
+
+async def followed(api: Any, resources: Sequence[Resource]) -> list[Resource]:
+    """The resources of what these make, and of the Events about them, as far as the cluster has them.
+
+    In the order in which they are to be listed: an owner before what it makes, and Events last.
+    """
+    named = {(one.version.rpartition("/")[0], one.kind) for one in resources}
+    made = {sort for one in named for sort in MAKES.get(one, ())}
+    about = any(group not in OWN_GROUPS for group, _ in named)
+    wanted = [version_kind for sort, version_kind in FOLLOWED.items() if sort in made or (about and sort == EVENTS)]
+    found = []
+    for version, kind in wanted:
+        if (version.rpartition("/")[0], kind) in named:
+            continue
+        try:
+            one = await resource_of(api, version, kind)
+        except (SetupError, Unavailable) as error:
+            log.warning("not_followed", resource=kind, error=str(error))
+            continue
+        found += [] if one is None else [one]
+    return found
+
+
+async def resource_of(api: Any, version: str, kind: str) -> Resource | None:
+    """The resource of an apiVersion and a kind; None if the server has none. Raises what `get` raises."""
+    path = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    return next((one for one, _ in await _resources(api, path) if one.kind == kind), None)
+
+
+async def _resource(api: Any, name: str, core: Sequence[NamedResource], groups: Sequence[str]) -> Resource:
+    """The first resource of that name. Like kubectl, it looks in the core API first, then in the groups."""
+    plural, _, group = name.partition(".")
+    found = None if group else _by_name(core, plural)
+    for version in groups:
+        if found is None and group in {"", version.partition("/")[0]}:
+            found = _by_name(await _of_group(api, version), plural)
+    if found is None:
+        raise SetupError.cluster_unusable(problem=f"the cluster has no resource {name!r}: see `kubectl api-resources`")
+    return found
+
+
+async def _of_group(api: Any, version: str) -> list[NamedResource]:
+    """The resources of a group; none if its own server is away, as that of metrics often is."""
+    try:
+        return await _resources(api, f"/apis/{version}")
+    except Unavailable as error:
+        log.warning("api_group_away", group=version, error=str(error))
+        return []
+
+
+async def _resources(api: Any, path: str) -> list[NamedResource]:
+    version = path.removeprefix("/apis/").removeprefix("/api/")
+    found = []
+    for one in maps(await get(api, path), "resources"):
+        name, kind = text(one, "name"), text(one, "kind")
+        if "/" not in name and {"list", "watch"} <= set(one.get("verbs") or ()):
+            words = (name, kind, text(one, "singularName"), *(one.get("shortNames") or ()))
+            resource = Resource(path, name, version, kind, bool(one.get("namespaced")))
+            found.append((resource, frozenset(str(each).lower() for each in words if each)))
+    return found
+
+
+def _by_name(known: Sequence[NamedResource], name: str) -> Resource | None:
+    return next((resource for resource, words in known if name.lower() in words), None)

@@ -1,0 +1,118 @@
+"""Reads a stream of Kubernetes objects and watch events, from a file or a pipe.
+
+Belongs here: cutting JSON or YAML into objects. Does not: turning objects into events (`observer`).
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from phaseline.engine.products.observe.manifest_files import objects
+from phaseline.engine.publish.event_file import pieces
+from phaseline.schemas import bounds
+from phaseline.schemas.errors import InvalidInput
+from phaseline.schemas.yaml_files import yaml_text
+
+MAX_LENGTH = 64 << 20
+"""The most characters of one object."""
+TYPES = ("ADDED", "MODIFIED", "DELETED")
+
+
+class ObjectChange(NamedTuple):
+    """An object after a change. `gone`: it was deleted, and the manifest is its last one."""
+
+    manifest: Mapping[str, Any]
+    gone: bool = False
+
+
+class Objects:
+    """Parses JSON values that follow each other, on any number of lines."""
+
+    def __init__(self, name: str) -> None:
+        """name: the name of the stream in errors."""
+        self.name = name
+        self._held, self._count, self._tried = "", 0, 0
+        self._decoder = json.JSONDecoder()
+
+    def take(self, text: str) -> Iterator[ObjectChange]:
+        """The changes that are complete with this text. Raises `InvalidInput` for a value that is no object."""
+        self._held += text
+        # A long object comes in many pieces. It is parsed again only when its length has doubled, or a brace closes.
+        if len(self._held) < 2 * self._tried and not text.rstrip().endswith("}"):
+            return
+        while self._held.strip():
+            held = self._held.lstrip()
+            try:
+                value, end = self._decoder.raw_decode(held)
+                if held.count("{", 0, end) + held.count("[", 0, end) > bounds.FOREIGN:
+                    bounds.check_depth(value, bounds.FOREIGN)
+            except (RecursionError, bounds.Unbounded) as error:
+                where, problem = f"{self.name}, object {self._count + 1}", bounds.too_deep(bounds.FOREIGN)
+                raise InvalidInput.bad_manifest(where=where, problem=problem) from error
+            except ValueError as error:
+                self._tried = len(held)
+                where = f"{self.name}, object {self._count + 1}"
+                if held[0] != "{":
+                    raise InvalidInput.bad_manifest(
+                        where=where, problem="it must be JSON, as printed by kubectl get -o json"
+                    ) from None
+                if len(held) > MAX_LENGTH:
+                    raise InvalidInput.bad_manifest(where=where, problem=str(error)) from None
+                return
+            self._held, self._tried = held[end:], 0
+            self._count += 1
+            yield from changes(value, f"{self.name}, object {self._count}")
+
+    def end(self) -> None:
+        """Raise `InvalidInput.bad_manifest` if the last object is cut off."""
+        if self._held.strip():
+            raise InvalidInput.bad_manifest(where=f"{self.name}, object {self._count + 1}", problem="it is cut off")
+
+
+def changes(value: Any, where: str) -> Iterator[ObjectChange]:
+    """The changes in one value: an object, a list of objects, or a watch event of `kubectl --output-watch-events`."""
+    kind, manifest = (value.get("type"), value.get("object")) if isinstance(value, Mapping) else (None, None)
+    if isinstance(manifest, Mapping) and "kind" not in value:
+        if kind == "ERROR":
+            problem = f"the API server reports an error: {manifest.get('message') or dict(manifest)}"
+            raise InvalidInput.bad_manifest(where=where, problem=problem)
+        if kind in TYPES:
+            yield ObjectChange(manifest, gone=kind == "DELETED")
+    else:
+        yield from map(ObjectChange, objects(value, where))
+
+
+def read_text(text: bytes, name: str) -> Iterator[ObjectChange]:
+    """The changes in a whole file, JSON or YAML."""
+    if text.lstrip()[:1] == b"{":
+        stream = Objects(name)
+        yield from stream.take(text.decode(errors="replace") + "\n")
+        stream.end()
+        return
+    try:
+        for number, value in enumerate(yaml_text.documents(text), 1):
+            yield from changes(value, f"{name}, document {number}")
+    except yaml_text.NotYaml as error:
+        raise InvalidInput.bad_manifest(where=name, problem=str(error)) from error
+
+
+async def live(descriptor: int, name: str) -> AsyncIterator[ObjectChange]:
+    """The changes that come through a pipe, each as soon as it is complete."""
+    stream, rest = Objects(name), b""
+    async for piece in pieces(descriptor, name):
+        whole = rest + piece
+        cut = len(whole) - _open_end(whole)
+        rest = whole[cut:]
+        for change in stream.take(whole[:cut].decode(errors="replace")):
+            yield change
+    stream.end()
+
+
+def _open_end(piece: bytes) -> int:
+    """How many bytes at the end belong to a character that is not complete."""
+    for back in range(1, min(4, len(piece)) + 1):
+        byte = piece[-back]
+        if byte & 0xC0 != 0x80:
+            size = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return back if size > back else 0
+    return 0

@@ -1,0 +1,230 @@
+"""Checks the parts of an archive: each by itself, that they follow each other, and that they hold what the streams do.
+
+Belongs here: reading parts back, counting what they hold, comparing that with the streams. Does not: what happens if
+something differs (`run`).
+A tally adds up a hash of each event and each record. So two tallies are equal if the same items were counted, in
+whatever order.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import cause_of, stored_at
+from phaseline.engine.replay import log_format
+from phaseline.engine.replay.archive.last_states import About, LastStates, is_of_raw_secret
+from phaseline.engine.replay.archive.log_slice import LogSlice
+from phaseline.engine.replay.archive.manifest import NAME, Manifest, PartEntry
+from phaseline.engine.replay.archive.part_index import PartIndex
+from phaseline.engine.replay.archive.read_part import RecordSpan, index_of, part_file
+from phaseline.engine.replay.archive.store import ArchiveStore
+from phaseline.engine.replay.log_file import LogFile
+from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
+from phaseline.schemas.errors import BadArchive, BadLogFile
+from phaseline.schemas.records import Mark, Rejection
+from phaseline.schemas.subjects import quoted_id
+from phaseline.schemas.templates.reading import read as read_record
+
+BYTES = 16
+MODULUS = 1 << (8 * BYTES)
+AT_ONCE = 1_000
+"""States that are read without a word of progress."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many events and records there are, and the sum of their hashes."""
+
+    events: int = 0
+    records: int = 0
+    digest: int = 0
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Count events and records; other items are left out."""
+        for item in items:
+            if isinstance(item, EventItem):
+                self.events += 1
+            elif isinstance(item, RecordItem):
+                self.records += 1
+            else:
+                continue
+            self.digest = (self.digest + _hash(log_format.pack(item))) % MODULUS
+
+    def __str__(self) -> str:
+        """`59 events and 93 records`."""
+        return f"{self.events:,} events and {self.records:,} records"
+
+
+def _hash(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=BYTES).digest())
+
+
+def _told(bodies: Iterable[bytes], progress: Callable[[int], None]) -> Iterator[bytes]:
+    """The same; progress is called now and then, so that it can end what takes long."""
+    for number, body in enumerate(bodies):
+        if number % AT_ONCE == 0:
+            progress(0)
+        yield body
+
+
+@dataclass(slots=True)
+class ReadBack:
+    """Parts of an archive, read back one after the other. missing: ranges of positions without an event."""
+
+    store: ArchiveStore
+    tally: Tally = field(default_factory=Tally)
+    missing: list[tuple[int, int]] = field(default_factory=list)
+    states: LastStates[bytes] | None = None
+    """The states to which the parts lead that were read so far; None before the first."""
+
+    def read(self, part: PartEntry, progress: Callable[[int], None]) -> None:
+        """Read a part to its end; raises `BadArchive` if it is not what the manifest says."""
+        file = part_file(self.store, part)
+        if (file.header.since, file.header.until) != (part.since, part.until):
+            raise self.bad(part, f"{NAME} says something else about the times of its events")
+        try:
+            self._read(part, file, progress)
+        except BadLogFile as error:
+            raise self.bad(part, str(error)) from None
+        if any(file.counts[name] != getattr(part, f"{name}s") for name in ("state", "event", "record")):
+            raise self.bad(part, f"it holds {file.summary()}")
+
+    def bad(self, part: PartEntry, problem: str) -> BadArchive:
+        """The error for a part."""
+        return BadArchive(name=self.store.name, problem=f"{part.name}: {problem}")
+
+    def _read(self, part: PartEntry, file: LogFile, progress: Callable[[int], None]) -> None:
+        begins: list[bytes] | None = []
+        positions, explained = list[int](), set(file.header.purged)
+        index, found = PartIndex(), RecordSpan()
+        for items in file.slices():
+            self.tally.add(items)
+            before = len(positions)
+            for item in items:
+                if isinstance(item, StateItem) and begins is not None:
+                    begins.append(item.body)
+                    continue
+                if begins is not None:
+                    self._begin(part, begins, progress)
+                    begins = None
+                if isinstance(item, EventItem):
+                    positions.append(item.sequence)
+                elif isinstance(item, RecordItem):
+                    self._take(item, explained)
+                    index.take(item.subject)
+                    found.take(item)
+            progress(len(positions) - before)
+        if begins is not None:
+            self._begin(part, begins, progress)
+        if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
+            raise self.bad(part, "its events are not in order")
+        if not found.fits(part) or (part.index_bytes and index_of(self.store, part) != index.encode()):
+            raise self.bad(part, f"{NAME} or {part.index_name} says something else about its records")
+        known = (one for one in sorted(explained.union(positions)) if part.first <= one <= part.last)
+        self.missing = joined([*self.missing, *missing_ranges(part.first, part.last, known)])
+
+    def _take(self, item: RecordItem, explained: set[int]) -> None:
+        assert self.states is not None
+        self.states.take(item.subject, item.body)
+        if is_of_raw_secret(item.subject):
+            explained.add(cause_of(item.body, 0))
+
+    def _begin(self, part: PartEntry, bodies: list[bytes], progress: Callable[[int], None]) -> None:
+        """Begin with the states at the head of a part, which must be those to which the parts before it lead."""
+        if self.states is None:
+            self.states = LastStates[bytes]()
+            for body in _told(bodies, progress):
+                record = read_record(body)
+                if not isinstance(record, Rejection):
+                    entity = About(f"{record.entity.kind}.{quoted_id(record.entity.id)}", isinstance(record, Mark))
+                    self.states.put(entity, body)
+        elif sum(map(_hash, _told(bodies, progress))) != sum(map(_hash, _told(self.states.values(), progress))):
+            raise self.bad(part, "it begins with other states than the parts before it lead to")
+
+
+def missing_ranges(first: int, last: int, positions: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The ranges between `first` and `last` in which no position is. The positions ascend."""
+    following = first
+    for position in positions:
+        if position > following:
+            yield following, position - 1
+        following = position + 1
+    if following <= last:
+        yield following, last
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those as one that follow each other."""
+    found: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if found and found[-1][1] + 1 == first:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+    return found
+
+
+def read_back(
+    store: ArchiveStore, parts: Sequence[PartEntry], progress: Callable[[int], None] = lambda _: None
+) -> ReadBack:
+    """Read parts that follow each other; raises `BadArchive` if one of them is not what the manifest says."""
+    reading = ReadBack(store)
+    for part in parts:
+        reading.read(part, progress)
+    return reading
+
+
+def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None) -> tuple[Manifest, ReadBack]:
+    """Read a whole archive; raises `BadArchive` if it is damaged."""
+    manifest = store.existing_manifest()
+    reading = read_back(store, manifest.parts, progress)
+    if reading.missing != manifest.missing:
+        problem = f"other events are missing than {NAME} says: {reading.missing}"
+        raise BadArchive(name=store.name, problem=problem)
+    return manifest, reading
+
+
+async def are_held(installation: Installation, parts: Iterable[PartEntry]) -> bool:
+    """Whether the streams hold the first or the last record or event of one of these parts, stored at the same time.
+
+    Times are in ns, so the streams of another installation hold none.
+    """
+    log, events = installation.layout.log, installation.layout.events
+    for part in parts:
+        for stream, sequence, time_ns in (
+            (log, part.highest, part.latest), (log, part.lowest, part.earliest),
+            (events, part.last, part.until), (events, part.first, part.since),
+        ):  # fmt: skip
+            if time_ns and await stored_at(installation.wire, stream, sequence) == time_ns:
+                return True
+    return False
+
+
+@dataclass(slots=True)
+class Held:
+    """What the streams hold of a slice, read anew. time_ns: when the last record up to a place was stored."""
+
+    tally: Tally = field(default_factory=Tally)
+    time_ns: int = 0
+
+
+async def read_streams(
+    installation: Installation, first: int, last: int, place: int, progress: Callable[[int], None]
+) -> Held:
+    """Read the events from `first` to `last`, and their records."""
+    held = Held()
+
+    def take(items: Sequence[Item]) -> None:
+        held.tally.add(items)
+        times = (one.time_ns for one in items if isinstance(one, RecordItem) and one.place <= place)
+        held.time_ns = max([held.time_ns, *times])
+
+    async with LogSlice.open(installation, first, last) as found:
+        async for _ in found.before():
+            pass
+        async for event in found.events():
+            take(await found.items(event))
+            progress(1)
+        take(await found.left(last))
+    return held

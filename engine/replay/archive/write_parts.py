@@ -1,0 +1,135 @@
+"""Writes a slice of a log into the parts of an archive: log files with numbers, each with the states before it.
+
+Belongs here: where one part ends and the next one begins, what stands in each. Does not: reading the slice
+(`log_slice`), the format (`engine.replay`), checking what was written (`check`).
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import msgspec
+
+from phaseline.engine import regular_files
+from phaseline.engine.replay.archive.last_states import LastStates
+from phaseline.engine.replay.archive.log_slice import LogSlice
+from phaseline.engine.replay.archive.manifest import PartEntry
+from phaseline.engine.replay.archive.part_index import PartIndex
+from phaseline.engine.replay.archive.read_part import RecordSpan
+from phaseline.engine.replay.archive.store import ArchiveStore
+from phaseline.engine.replay.export_log import eras_of, short_subject
+from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
+from phaseline.engine.replay.log_writer import LogWriter
+from phaseline.engine.replay.server_log import stored_time
+from phaseline.schemas.version import __version__
+
+EVENTS = 100_000
+"""Positions in one part, at least. A part has as many as there are entities, if these are more: each begins with all
+their states."""
+
+
+AT_ONCE = 1_000
+"""States that are written before the event loop turns again."""
+
+
+class PartWriter:
+    """Writes the parts of one slice, one after the other."""
+
+    def __init__(self, store: ArchiveStore, found: LogSlice, number: int, least: int = EVENTS) -> None:
+        """number: how many parts the archive has. least: positions in a part, at least."""
+        self.store, self.slice, self.number, self.least = store, found, number, least
+        self.parts: list[PartEntry] = []
+        self.states = LastStates[bytes]()
+        self.state_place = 0
+        """The place of the last transition or mark so far."""
+
+    async def write(self, progress: Callable[[int], None]) -> list[PartEntry]:
+        """Write all parts; progress: called with the number of events written since the last call."""
+        prefix = self.slice.installation.prefix
+        async for stored in self.slice.before():
+            self._take(RecordItem(short_subject(prefix, stored.subject), stored.data, stored.sequence, stored.time_ns))
+        first, events = self.slice.first, self.slice.events()
+        following = await anext(events, None)
+        while first <= self.slice.last:
+            last = self._end_of_part(first)
+            header = await self._header(first, last)
+            self.number += 1
+            with ExitStack() as stack:
+                part = _Part(f"part-{self.number:06}{self.store.mark}.plog.zst", header)
+                log = stack.enter_context(LogWriter(self.store.draft(part.name), header))
+                for number, body in enumerate(self.states.values()):
+                    log.write(StateItem(body))
+                    if number % AT_ONCE == 0:
+                        await asyncio.sleep(0)
+                while following is not None and following.sequence <= last:
+                    self._put(log, part, await self.slice.items(following))
+                    progress(1)
+                    following = await anext(events, None)
+                self._put(log, part, await self.slice.left(last))
+            self.parts.append(await asyncio.to_thread(self._keep, part, log))
+            first = last + 1
+        return self.parts
+
+    def _keep(self, part: "_Part", log: LogWriter) -> PartEntry:
+        """Store a part that is complete, and its index."""
+        store = self.store
+        store.keep(part.name)
+        entry = part.entry(log, *store.digest(part.name))
+        try:
+            with regular_files.made(store.draft(entry.index_name)) as file:
+                file.write(part.index.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise store.failed(error.strerror or str(error)) from None
+        store.keep(entry.index_name)
+        size, sha256 = store.digest(entry.index_name)
+        return msgspec.structs.replace(entry, index_bytes=size, index_sha256=sha256)
+
+    def _end_of_part(self, first: int) -> int:
+        """Where a part ends. Events that EVENTS no longer holds are in a part of their own, which has their records."""
+        last = min(self.slice.last, first + max(self.least, len(self.states)) - 1)
+        return self.slice.begins - 1 if first < self.slice.begins <= last else last
+
+    async def _header(self, first: int, last: int) -> Header:
+        found, installation = self.slice, self.slice.installation
+        return Header(
+            written_by=f"phaseline {__version__}", prefix=installation.prefix,
+            partitions=installation.layout.partitions, first=first, last=last,
+            since=await stored_time(installation, first), until=await stored_time(installation, last), records=True,
+            eras=eras_of(found.eras), purged=sorted(one for one in found.purged if first <= one <= last),
+        )  # fmt: skip
+
+    def _put(self, log: LogWriter, part: "_Part", items: list[Item]) -> None:
+        for item in items:
+            log.write(item)
+            if isinstance(item, RecordItem):
+                self._take(item)
+                part.take(item)
+
+    def _take(self, item: RecordItem) -> None:
+        self.states.take(item.subject, item.body)
+        if item.subject.startswith("transition."):
+            self.state_place = max(self.state_place, item.place)
+
+
+class _Part:
+    """What the manifest will say of the part that is being written."""
+
+    def __init__(self, name: str, header: Header) -> None:
+        self.name, self.header, self.index = name, header, PartIndex()
+        self.records = RecordSpan()
+
+    def take(self, item: RecordItem) -> None:
+        self.records.take(item)
+        self.index.take(item.subject)
+
+    def entry(self, log: LogWriter, size: int, sha256: str) -> PartEntry:
+        counts, header, records = log.counts, self.header, self.records
+        (lowest, earliest), (highest, latest) = records.first, records.last
+        return PartEntry(
+            name=self.name, first=header.first, last=header.last, since=header.since, until=header.until,
+            states=counts["state"], events=counts["event"], records=counts["record"], bytes=size, sha256=sha256,
+            lowest=lowest, highest=highest, earliest=earliest, latest=latest, spread=records.spread,
+        )  # fmt: skip

@@ -1,0 +1,171 @@
+"""Names on the command line: kinds, states, triggers and ids, with their completion in a shell.
+
+Belongs here: how a name may be written, and what a shell offers for it. Does not: the check of a name against the
+tables (`phaseline.engine.log.latest`), reading states.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from phaseline.engine.log.when import seconds_of
+from phaseline.engine.surfaces.cli import terminal
+from phaseline.engine.surfaces.cli.connection import CONNECTION
+from phaseline.engine.surfaces.cli.help import option
+from phaseline.engine.surfaces.cli.options import settings_of
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.machines.built_in import installed
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.state_classes import CLASSES
+from phaseline.schemas.errors import NotInstalled, PhaselineError
+
+PATIENCE = 1.5
+"""Seconds in which a shell gets the ids that were found. Somebody waits at a prompt."""
+MOST = 200
+"""The most ids that a shell is offered."""
+
+
+def spelt(word: str, known: Iterable[str]) -> str:
+    """The known name that `word` stands for: in any case, with `-` for `_`, in the plural. Else `word` itself."""
+    by_spelling = {_plain(name): name for name in known}
+    plain = _plain(word)
+    stems = (plain, plain.removesuffix("s"), plain.removesuffix("es"), f"{plain.removesuffix('ies')}y")
+    return next((by_spelling[stem] for stem in stems if stem in by_spelling), word)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "").replace("_", "")
+
+
+class NameType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """A name on the command line. `known` gives the names, with a line of help each, for the kind named before it."""
+
+    def __init__(self, name: str, known: Callable[[Kinds, str | None], Mapping[str, str]]) -> None:
+        self.name, self._known = name, known
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The name as tables write it. An unknown one stays as it is: the command then says which there are."""
+        return spelt(value, self._names(ctx))
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002  # as click calls it
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """The names that begin with what was typed."""
+        found = self._names(ctx).items()
+        return [
+            CompletionItem(name, help=help_)
+            for name, help_ in found
+            if name.casefold().startswith(incomplete.casefold())
+        ]
+
+    def _names(self, ctx: click.Context | None) -> Mapping[str, str]:
+        return self._known(chosen_kinds(ctx), _kind_of(ctx))
+
+
+def chosen_kinds(ctx: click.Context | None) -> Kinds:
+    """The kinds of the installation that the command line names."""
+    return installed("" if ctx is None else ctx.params.get("prefix") or "")
+
+
+def _kind_of(ctx: click.Context | None) -> str | None:
+    """The kind that stands before on the command line."""
+    return None if ctx is None else ctx.params.get("kind")
+
+
+def _among(kinds: Kinds, name: str | None) -> list[Kind]:
+    """The kind of that name; all kinds if there is none."""
+    return [kinds[name]] if name is not None and name in kinds else list(kinds.values())
+
+
+def _kinds(kinds: Kinds, _: str | None) -> dict[str, str]:
+    return {name: kind.written.doc for name, kind in kinds.items()}
+
+
+def _states(kinds: Kinds, name: str | None) -> dict[str, str]:
+    return {phase: "" for kind in _among(kinds, name) for machine in kind.machines for phase in machine.phases[1:]}
+
+
+def _triggers(kinds: Kinds, name: str | None) -> dict[str, str]:
+    found = ((trigger, role) for kind in _among(kinds, name) for trigger, role in kind.roles.items())
+    return {trigger: role for trigger, role in found if role != "derived"}
+
+
+KIND, STATE, TRIGGER = NameType("kind", _kinds), NameType("state", _states), NameType("trigger", _triggers)
+
+
+class IdType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """The id of an entity. A shell offers the ids that the installation has."""
+
+    name = "id"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002  # as click calls it
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """The ids that begin with what was typed; none if the server does not answer in time."""
+        terminal.log_to_stderr(least=logging.CRITICAL)  # a shell would take log lines for offers
+        try:
+            return asyncio.run(asyncio.wait_for(_ids(ctx.params, incomplete), PATIENCE))
+        except (PhaselineError, NotInstalled, click.ClickException, TimeoutError):
+            return []
+
+
+ID = IdType()
+
+
+class DurationType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A duration on the command line, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds of `90s`, `10m`, `2h` or `1d`."""
+        found = seconds_of(str(value))
+        if found is None:
+            self.fail(f"{str(value)[:64]!r} is no duration: write 90s, 10m, 2h or 1d", param, ctx)
+        return found
+
+
+async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionItem]:
+    """The ids of the kind that was typed before, or of all kinds with as many parts as were typed."""
+    given = {name: values[name] for name in CONNECTION if values.get(name) is not None}
+    above, _, _ = incomplete.rpartition("/")
+    found: list[CompletionItem] = []
+    async with Client.open(settings_of(given)) as client:
+        parts = incomplete.count("/") + 1
+        typed = spelt(values.get("kind") or "", client.kinds)
+        kinds = [typed] if typed in client.kinds else [k.name for k in client.kinds.values() if k.arity == parts]
+        for kind in kinds:
+            async for entity in client.list(kind, tree=above or None):
+                if entity.id.startswith(incomplete) and len(found) < MOST:
+                    found.append(CompletionItem(entity.id, help=f"{kind} {entity.facets[0].state}"))
+    return found
+
+
+state = option(
+    "selection", "--state", type=STATE, metavar="STATE",
+    help="Only this state: a phase (Failed), or {Failed,[Balance,*]}, with * for any other condition, or a label "
+    "(Abnormal).",
+)  # fmt: skip
+condition = option(
+    "selection", "--condition", multiple=True, metavar="CONDITION",
+    help="Only states with this condition, for example Balance. Repeat it for several that stand together.",
+)  # fmt: skip
+class_ = option(
+    "selection", "--class", "class_", multiple=True, type=click.Choice(CLASSES), metavar="CLASS",
+    help=f"Only entities of this class ({', '.join(CLASSES)}). Repeat it for several.",
+)  # fmt: skip
+lasting = option(
+    "selection", "--for", "lasting", type=DurationType(), default=0.0, metavar="DURATION",
+    help="Only what has been in its class for so long (10m), whatever states it had in it.",
+)  # fmt: skip
+tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")

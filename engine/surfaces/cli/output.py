@@ -1,0 +1,136 @@
+"""Where a command prints, and in which form: for people, or as JSON, YAML or names for programs.
+
+Belongs here: the forms of `-o`. Does not: what is in a JSON object (`client.maps`), how a table is laid out (`layout`).
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Generic, Self, TypeVar
+
+from phaseline.engine.surfaces.cli import layout, screen
+from phaseline.engine.surfaces.cli.controls import plain, plain_json, plain_yaml
+from phaseline.engine.surfaces.cli.layout import INDENT, Branch, Column, TableLines
+from phaseline.engine.surfaces.cli.screen import Screen
+from phaseline.engine.surfaces.cli.styled import GAP, Text
+from phaseline.schemas import codec
+
+T = TypeVar("T")
+PEOPLE, WIDE, JSON, YAML, NAME = "table", "wide", "json", "yaml", "name"
+MEANINGS: Final = {
+    JSON: "one JSON object per line",
+    YAML: "one YAML document per object",
+    WIDE: "all columns, a row on one line",
+    NAME: "kind/id only",
+}
+"""What each form of `-o` prints."""
+
+
+class Output:
+    """Prints on stdout in one form. Lines are written together; `flush` writes those that are held back."""
+
+    def __init__(self, form: str = PEOPLE) -> None:
+        self.form = form
+        self._screen = screen.standard()
+        self._soon = False
+        self._failed: OSError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.flush()
+
+    @property
+    def is_data(self) -> bool:
+        """Whether programs read it: `show` is for them, all else for people."""
+        return self.form in (JSON, YAML, NAME)
+
+    @property
+    def width(self) -> int | None:
+        """The most characters in a line; None for any number."""
+        return None if self.form == WIDE else self._screen.width
+
+    def show(self, value: Any, name: str = "") -> None:
+        """Print an object. name: its `kind/id`. Bytes become base64, and what steers a terminal is escaped."""
+        if self.form == NAME:
+            self._screen.write(plain(name))
+            return
+        line = plain_json(codec.encode_json(value).decode())
+        self._screen.write(f"---\n{plain_yaml(codec.encode_yaml(value), line)}" if self.form == YAML else line)
+
+    def document(self, value: Any, name: str = "") -> None:
+        """Print an object as `show` does; for people, as YAML."""
+        Output(self.form if self.is_data else YAML).show(value, name)
+
+    def line(self, text: Text | str = "") -> None:
+        """Print a text, on several lines if it does not fit on one."""
+        text, width = text if isinstance(text, Text) else Text(text), self.width
+        for line in (text,) if width is None else text.wrapped(width, indent=INDENT):
+            self._screen.line(line)
+
+    def record(self, columns: Iterable[Column[T]], row: T) -> None:
+        """Print a row of a log: its cells one after the other, without titles."""
+        self.line(Text(GAP).join(filter(None, [column.cell(row) for column in columns])))
+
+    def table(self, columns: Sequence[Column[T]], rows: Iterable[T], indent: int = 0) -> None:
+        """Print a table, each line as soon as its row is there."""
+        printed = self.rows(columns, indent)
+        for row in rows:
+            printed.add(row)
+        printed.settle()
+
+    def rows(self, columns: Sequence[Column[T]], indent: int = 0) -> "Rows[T]":
+        """A table whose rows come one by one."""
+        width = None if self.width is None else max(1, self.width - indent)
+        return Rows(
+            TableLines(columns, width, self._screen.painted, wide=self.form == WIDE), self._screen, " " * indent
+        )
+
+    def tree(self, branch: Branch) -> None:
+        """Print a tree."""
+        for line in layout.drawn(branch, self.width):
+            self._screen.line(line)
+
+    def pairs(self, pairs: Iterable[tuple[str, Text]]) -> None:
+        """Print names and values, one pair a line."""
+        for line in layout.paired(pairs, self.width):
+            self._screen.line(line)
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        if self._failed is not None:
+            raise self._failed
+        self._screen.flush()
+
+    def flush_when_idle(self) -> None:
+        """Write what is held back as soon as the command waits for something."""
+        if not self._soon:
+            self._soon = True
+            asyncio.get_running_loop().call_soon(self._flush_soon, asyncio.current_task())
+
+    def _flush_soon(self, waiting: asyncio.Task[Any] | None) -> None:
+        self._soon = False
+        try:
+            self._screen.flush()
+        except OSError as error:  # nobody reads any more: the command ends with this error
+            self._failed = error
+            if waiting is not None:
+                waiting.cancel()
+
+
+class Rows(Generic[T]):
+    """Prints the rows of a table one by one."""
+
+    def __init__(self, table: TableLines[T], screen: Screen, indent: str = "") -> None:
+        """Print on this screen."""
+        self._table, self._screen, self._indent = table, screen, indent
+
+    def add(self, row: T) -> None:
+        """Print a row; the first ones are held back, because they choose the widths."""
+        for line in self._table.add(row):
+            self._screen.write(f"{self._indent}{line}")
+
+    def settle(self) -> None:
+        """Print the rows that are held back. Call it after the last row, or before a wait."""
+        for line in self._table.settle():
+            self._screen.write(f"{self._indent}{line}")

@@ -1,0 +1,89 @@
+"""Messages and log lines on stderr.
+
+Belongs here: how they look. Does not: data on stdout (`render`), errors (`failures`).
+"""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Coroutine
+from typing import Any, TextIO
+
+import click
+
+from phaseline.engine import logs
+from phaseline.engine.surfaces.cli.controls import plain, plain_event
+
+
+def styled(text: str, colour: str) -> str:
+    """The text in colour if stderr is a terminal and NO_COLOR is not set."""
+    return click.style(text, fg=colour, bold=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
+
+
+def without_time(count: int) -> None:
+    """Say how many records had no time of their own by the publishers' clock, if any."""
+    if count:
+        have = "record has no time of its own" if count == 1 else "records have no time of their own"
+        say(f"{count:,} {have}: the server's counts there")
+
+
+def say(text: str, mark: str = "") -> None:
+    """Print one line on stderr. mark: what stands before the text, and may have a colour."""
+    print(f"{mark}{plain(text)}", file=sys.stderr, flush=True)
+
+
+def run(work: Coroutine[Any, Any, int | None]) -> int | None:
+    """Run a command's coroutine to its end."""
+    return asyncio.run(work)
+
+
+def log_like_a_server(*, quiet: bool = False) -> None:
+    """Log readable lines on a terminal, JSON otherwise. For commands that run until they are stopped.
+
+    quiet: log warnings and errors only, unless -v asks for all.
+    """
+    least = logging.WARNING if quiet else logging.INFO
+    log_to_stderr(verbose=is_verbose(), least=least, lines_of_json=not sys.stderr.isatty())
+
+
+def is_verbose() -> bool:
+    """Whether the command was called with -v."""
+    return bool(click.get_current_context().params.get("verbose"))
+
+
+def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:
+    """Log to stderr from level `least` on: readable lines, or JSON for log collectors."""
+    least = logging.DEBUG if verbose else least
+    stream, colours = sys.stderr, sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    logs.through_structlog(least, lambda: _configure(stream, least, colours=colours, lines_of_json=lines_of_json))
+
+
+def _bounded_traceback(_: object, __: str, event: Any) -> Any:
+    """Keep the end of a traceback, which says most."""
+    if len(found := event.get("exception") or "") > logs.TRACEBACK:
+        event["exception"] = f"({len(found):,} characters) ...{found[-logs.TRACEBACK :]}"
+    return event
+
+
+def _configure(stream: TextIO, least: int, *, colours: bool, lines_of_json: bool) -> None:
+    """Set structlog up to print on this stream."""
+    import structlog  # noqa: PLC0415  # it takes long to load, and most commands log nothing
+
+    last: Any = structlog.processors.JSONRenderer()
+    if not lines_of_json:
+        last = structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            _bounded_traceback,
+            *([] if lines_of_json else [plain_event]),
+            last,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=structlog.PrintLoggerFactory(stream),
+        cache_logger_on_first_use=False,
+    )

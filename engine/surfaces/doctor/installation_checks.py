@@ -1,0 +1,223 @@
+"""Checks of an installation: its streams, workers, partitions and tables.
+
+Belongs here: what only an installation has. Does not: checks of the server alone (`server_checks`).
+"""
+
+import time
+from typing import Any
+
+from phaseline.engine.log import table_eras
+from phaseline.engine.log.explain import identities
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.restored import identity
+from phaseline.engine.nats.direct_get import gather
+from phaseline.engine.nats.stream_settings.fill import size
+from phaseline.engine.nats.stream_settings.report import StreamReport, report_on
+from phaseline.engine.nats.streams import Layout, wanted
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.publish.backlog import first_waiting
+from phaseline.engine.publish.living_workers import living
+from phaseline.engine.publish.source_counts import source_counts
+from phaseline.engine.surfaces.doctor.check_result import CheckResult, ok, problem, unknown, warning
+from phaseline.engine.surfaces.doctor.server_checks import age
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import NoAnswer, NoResponders, NotPermitted, RequestTimedOut
+from phaseline.schemas.records import SECOND, timestamp
+
+WAITING = 5.0
+"""Seconds that an event may wait for its decision before that is a problem."""
+MOST_STATES = 200_000
+"""The most states that are read to compare them; more take too long for an examination."""
+MORE_ROOM = (
+    "make room, or raise its limit with `phaseline admin streams --apply` (The limits of streams, docs/operating.md)"
+)
+ANEW = (
+    "is its program started anew without its numbers, or twice? Let it send an epoch: client.source does so (Repeats, "
+    "docs/bad-input.md); or give each program a source of its own"
+)
+MOST_SOURCES = 10
+"""The most sources in trouble that are named one by one."""
+SHOWN = 128
+"""The most characters of a source that are shown."""
+RECENTLY = 7 * 86_400 * SECOND
+"""For so long, in ns, it is a warning that the log was put back."""
+START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
+
+
+async def streams(wire: Wire, layout: Layout, kinds: Kinds) -> list[CheckResult]:
+    """Whether each stream exists and is as it is wanted, how full it is, and whether its copies keep up."""
+    found = wanted(wire.settings, layout, kinds.copies.values())
+    return [await _stream(wire, name, config) for name, config in found.items()]
+
+
+async def _stream(wire: Wire, name: str, config: dict[str, Any]) -> CheckResult:
+    try:
+        report = await report_on(wire, name, config)
+    except NotPermitted:
+        return unknown(f"stream {name}", "this user may not ask for it")
+    except NoResponders:
+        if wire.has_consumers:
+            raise
+        return unknown(f"stream {name}", "the account of this user does not import it")
+    if report is None:
+        return problem(f"stream {name}", "does not exist", f"a worker creates it: {START}")
+    return _judged(report)
+
+
+def _judged(report: StreamReport) -> CheckResult:
+    fill, check = report.fill, f"stream {report.stream}"
+    limit = f" of {size(fill.limit)} ({fill.percent} %)" if fill.limit else ""
+    found = f"{report.messages:,} messages, {size(fill.bytes)}{limit}, replicas {report.replicas}"
+    needed = next((one for one in report.differences if one.needed), None)
+    if needed is not None:
+        advice = needed.way_out or "change it with `phaseline admin streams --apply`; no worker starts before"
+        return problem(check, f"{found}; {needed.setting}: {needed.found}", advice)
+    if report.late:
+        late = ", ".join(report.late)
+        advice = f"look at the servers {late}: are they running, do they reach the others?"
+        return warning(check, f"{found}; not up to date on {late}", advice)
+    if fill.is_almost_full:
+        return (problem if fill.is_full else warning)(check, found, MORE_ROOM)
+    if report.differences:
+        differs = ", ".join(f"{one.setting} {one.found}, wanted {one.wanted}" for one in report.differences)
+        return warning(check, f"{found}; {differs}", "`phaseline admin streams` says more, and --apply changes it")
+    return ok(check, found)
+
+
+async def workers(installation: Installation) -> CheckResult:
+    """Which workers are alive, and whether each partition has one."""
+    wire, layout, start = installation.wire, installation.layout, f"{installation.prefix}.lease.partition."
+    seconds, leases = wire.settings.request_timeout, wire.api_subject(f"DIRECT.GET.{layout.lease}")
+    try:
+        alive = sorted(await living(wire, layout, seconds))
+        replies = await gather(wire, leases, {"multi_last": [f"{start}>"]}, seconds)
+    except (NotPermitted, NoResponders, RequestTimedOut):  # the server does not answer a request that it refuses
+        return unknown("workers", "this user may not read leases")
+    found = {reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies}
+    owned = len({str(number) for number in range(layout.partitions)} & found)
+    if not alive:
+        return problem("workers", "no worker is running, so no event is decided", START)
+    said = f"{len(alive)} running ({', '.join(alive)}), which own {owned} of {layout.partitions} partitions"
+    if owned < layout.partitions:
+        advice = "wait for some seconds: workers take free partitions by themselves. If it stays so, read their logs"
+        return warning("workers", said, advice)
+    return ok("workers", said)
+
+
+async def decisions(installation: Installation) -> CheckResult:
+    """Whether events wait to be decided, and for how long."""
+    try:
+        found = [await first_waiting(installation, partition) for partition in range(installation.layout.partitions)]
+    except NotPermitted:
+        return unknown("decisions", "this user may not read events")
+    waiting = [one for one in found if one is not None]
+    if not waiting:
+        return ok("decisions", f"all events of {installation.layout.partitions} partitions are decided")
+    oldest = min(waiting, key=lambda one: one.since)
+    seconds = age(oldest.since)
+    said = (
+        f"events wait in {len(waiting)} of {installation.layout.partitions} partitions; the oldest for "
+        f"{max(seconds, 0):.1f} s (event {oldest.position}, partition {oldest.partition})"
+    )
+    if seconds < WAITING:
+        return ok("decisions", said)
+    return problem("decisions", said, f"look whether a worker owns the partition, and at its log; {START}")
+
+
+async def sources(installation: Installation) -> list[CheckResult]:
+    """Which sources are ignored: those that count from the beginning again, or of which two programs send."""
+    try:
+        report = await source_counts(installation)
+    except NotPermitted:
+        return [unknown("sources", "this user may not ask workers")]
+    except NoAnswer:
+        return []  # said by the check of workers
+    rows = [*report.rows()]
+    found = [
+        warning(f"source {source[:SHOWN]}", f"{one.trouble} (counted since {timestamp(one.since_ns)[:19]}Z)", ANEW)
+        for source, one in rows[:MOST_SOURCES]
+        if one.is_in_trouble
+    ]
+    more = sum(one.is_in_trouble for _, one in rows[MOST_SOURCES:])
+    if more:
+        found.append(warning("sources", f"{more:,} more are in trouble too", "`phaseline admin sources` lists them"))
+    return found or [ok("sources", f"{len(rows):,} heard; of none are the last events repeats")]
+
+
+async def log(installation: Installation) -> CheckResult | None:
+    """Which log this is, and whether it goes on from a backup; None before a worker has made its identity."""
+    try:
+        note = await identity.last(installation)
+        read = None if note is None else await _made(installation)
+    except NotPermitted:
+        return unknown("log", "this user may not read the log")
+    if note is None or read is None:
+        return None
+    if any(note.made.get(name, when) != when for name, when in read.items()):
+        return problem("log", f"{note.number} was put back, or made anew, since a worker looked last", START)
+    if not note.was_restored:
+        return ok("log", f"{note.number}, made {timestamp(note.found_ns)[:19]}Z")
+    advice = (
+        "reporters should read and report anew; requests after the backup are gone: see `phaseline list -o wide`, and "
+        "docs/restored.md"
+    )
+    found = f"{note.number} goes on from {note.former} {identity.said(note)}"
+    recent = time.time_ns() - note.found_ns < RECENTLY
+    return warning("log", found, advice) if recent else ok("log", found)
+
+
+async def _made(installation: Installation) -> dict[str, str]:
+    """When the server made the streams that hold the log and the events."""
+    names = (installation.layout.log, installation.layout.events)
+    return {name: str((await installation.wire.api(f"STREAM.INFO.{name}"))["created"]) for name in names}
+
+
+def kinds(found: Kinds) -> CheckResult | None:
+    """Whether all kinds of other packages can be used; None if there is nothing to say."""
+    if not found.broken:
+        return None
+    advice = "mend the package or uninstall it; until then no worker starts here, and commands leave this kind out"
+    return problem("kinds", "; ".join(map(str, found.broken)), advice)
+
+
+async def tables(installation: Installation) -> CheckResult:
+    """Whether the tables here are those by which the partitions are decided."""
+    kinds = installation.kinds
+    try:
+        numbers = range(installation.layout.partitions)
+        eras = [await table_eras.latest(installation, partition) for partition in numbers]
+    except NotPermitted:
+        return unknown("tables", "this user may not read the log")
+    if not any(eras):
+        return ok("tables", f"{len(kinds)} kinds, digest {kinds.digest}; no worker has decided an event yet")
+    differing = [era for era in eras if era is not None and era.digest not in (kinds.digest, "")]
+    if not differing:
+        return ok("tables", f"{len(kinds)} kinds, digest {kinds.digest}, as in the installation")
+    advice = "install the same version and kinds here, or see Changing a table in docs/operating.md"
+    found = f"those here differ from those that decide ({table_eras.how(kinds, differing[0])})"
+    return warning("tables", found, advice)
+
+
+async def things(installation: Installation) -> CheckResult | None:
+    """Whether a thing stands at two places of one tree, by its identities; None if no entity has any."""
+    view = Latest(installation)
+    try:
+        number = (await installation.wire.api(f"STREAM.INFO.{installation.layout.state}"))["state"]["messages"]
+        if number > MOST_STATES:
+            return unknown("things", f"there are {number:,} states: `phaseline list --duplicates` compares them all")
+        entities = [record.entity for record in await view.states()]
+        known = await identities.all_remembered(view, entities)
+    except NotPermitted:
+        return unknown("things", "this user may not read states")
+    if all(one.memory is None or not one.memory.uids for one in known):
+        return None
+    twice = identities.doubled(known)
+    if not twice:
+        return ok("things", "each identity stands at one place of its tree")
+    (kind, entity_id), found = next(iter(twice.items()))
+    uid, places = next(iter(found.items()))
+    also = ", ".join(" ".join(place) for place in places[:3])
+    said = f"{len(twice):,} entities stand for what is elsewhere too: {uid} is at {kind} {entity_id} and {also}"
+    advice = "look at `phaseline list --duplicates`, and report gone what is not there: nothing ends by itself"
+    return warning("things", said, advice)

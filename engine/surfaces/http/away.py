@@ -1,0 +1,118 @@
+"""NATS that is away: what a request that waits for it gets, instead of waiting until it is back.
+
+Belongs here: noticing it, ending such a wait, the words for readers of streams. Does not: connecting again
+(`nats`), states in memory, which are still answered (`service`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from phaseline.engine import logs
+from phaseline.engine.nats.api_reply import can_pass
+from phaseline.engine.nats.wire import Wire
+from phaseline.schemas.errors import (
+    ApiFailed,
+    NatsUnreachable,
+    NoAnswer,
+    NoResponders,
+    NoRoom,
+    PhaselineError,
+)
+
+PATIENCE = 5.0
+"""Seconds without NATS after which whoever waits for it gets an answer."""
+BEAT = 2.0
+"""Seconds between two questions whether the log has a leader."""
+AWAY = "NATS is away: the states are those of its last place"
+
+log = logs.get_logger(__name__)
+
+
+class Pulse:
+    """Whether the log can be read: there is a connection, and its stream has a leader. `run` asks for the leader."""
+
+    def __init__(self, wire: Wire, stream: str) -> None:
+        """Nothing is asked yet. stream: that of the log."""
+        self.wire, self._question = wire, f"STREAM.INFO.{stream}"
+        self._is_led = True
+        self._hooks: list[Callable[[], None]] = []
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a connection, and a leader at the last question."""
+        return self.wire.connected and self._is_led
+
+    async def run(self) -> None:
+        """Ask again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(BEAT)
+            is_led = await self._ask() if self.wire.connected else self._is_led
+            if is_led != self._is_led:
+                self._is_led = is_led
+                if is_led:
+                    log.info("log_has_leader")
+                else:
+                    log.warning("log_without_leader")
+                for hook in tuple(self._hooks):
+                    hook()
+
+    async def _ask(self) -> bool:
+        try:
+            found = await self.wire.api(self._question)
+        except PhaselineError as error:
+            return not can_pass(error)
+        return "cluster" not in found or bool(found["cluster"].get("leader"))
+
+    def on_change(self, hook: Callable[[], None]) -> Callable[[], None]:
+        """Call `hook` whenever NATS goes away or comes back. Returns a function that removes the hook."""
+        self._hooks.append(hook)
+        ends = self.wire.on_disconnect(hook), self.wire.on_reconnect(hook)
+
+        def forget() -> None:
+            self._hooks.remove(hook)
+            for end in ends:
+                end()
+
+        return forget
+
+    def away(self) -> NoAnswer:
+        """The error for who has waited for `PATIENCE` seconds."""
+        if self.wire.connected:
+            return NoResponders(subject=self.wire.api_subject(self._question))
+        return NatsUnreachable(url=self.wire.settings.shown, cause=f"there was no connection for {PATIENCE:g} s")
+
+
+@asynccontextmanager
+async def unless_away(pulse: Pulse) -> AsyncIterator[None]:
+    """End the block with a `NoAnswer` once NATS was away for `PATIENCE` seconds while it ran.
+
+    The same if the server refuses what the block asks for because there is no leader. Not around a `yield` of a
+    generator: the wait of its reader would be ended.
+    """
+    loop, timers = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    try:
+        async with asyncio.timeout(None) as limit:
+
+            def look() -> None:
+                if not pulse.is_there and not timers:
+                    timers.append(loop.call_later(PATIENCE, lambda: limit.reschedule(loop.time())))
+                while pulse.is_there and timers:
+                    timers.pop().cancel()
+
+            forget = pulse.on_change(look)
+            look()
+            try:
+                yield
+            finally:
+                forget()
+                while timers:
+                    timers.pop().cancel()
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise pulse.away() from None
+    except ApiFailed as error:
+        if isinstance(error, NoRoom) or not can_pass(error):
+            raise
+        raise NoResponders(subject=error.subject) from error

@@ -1,0 +1,58 @@
+"""EVENTS that ends before what is decided: it was made anew, or put back from a backup that is older than the log.
+
+Belongs here: letting it go on behind all that is decided, the refusal where that would delete events. Does not: other
+losses of events (`event_loss`).
+Its next events would have numbers of events that are decided, and nobody would decide them. So nobody works on such a
+partition until EVENTS goes on behind. Where it is empty that costs nothing, and is done at once.
+"""
+
+import asyncio
+import time
+
+from phaseline.engine import logs
+from phaseline.engine.log import checkpoint
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.worker.ownership import event_loss
+from phaseline.engine.worker.ownership.claim import Claim
+from phaseline.schemas.errors import LogDamaged
+from phaseline.schemas.records import Loss
+
+log = logs.get_logger(__name__)
+
+
+async def go_on(installation: Installation, claim: Claim, *, accept_loss: bool) -> None:
+    """Let EVENTS go on behind all that is decided. Raises `LogDamaged.events_behind` if it holds events.
+
+    accept_loss: delete them, and note that in the log.
+    """
+    wire, events = installation.wire, installation.layout.events
+    state = (await wire.api(f"STREAM.INFO.{events}"))["state"]
+    if int(state["last_seq"]) >= claim.position:
+        return
+    highest = max(claim.position, await _highest(installation))
+    log.error("events_restarted", partition=claim.partition, position=claim.position, last=int(state["last_seq"]))
+    if int(state["messages"]) and not accept_loss:
+        raise LogDamaged.events_behind(
+            subject=events, partition=claim.partition, position=claim.position, last=int(state["last_seq"])
+        )
+    purged = int((await wire.api(f"STREAM.PURGE.{events}", {"seq": highest + 1})).get("purged", 0))
+    log.warning("events_go_on", partition=claim.partition, first=highest + 1, deleted=purged)
+    if purged:
+        worker = claim.checkpoint.worker
+        loss = Loss(claim.partition, "events", 1, highest, 0, purged, worker, time.time_ns())
+        await event_loss.append(installation, claim, loss)
+
+
+async def _highest(installation: Installation) -> int:
+    """The highest position that a record or a checkpoint of any partition names."""
+    found = await asyncio.gather(*(_position(installation, one) for one in range(installation.layout.partitions)))
+    return max(found)
+
+
+async def _position(installation: Installation, partition: int) -> int:
+    wire, stream, subjects = installation.wire, installation.layout.log, installation.subjects
+    standing = await checkpoint.last(wire, stream, subjects.checkpoint(partition))
+    last = await last_message_from_leader(wire, stream, f"{installation.prefix}.log.{partition}.>")
+    return max(0 if standing is None else standing.position, 0 if last is None else cause_of(last.data, 0))

@@ -1,0 +1,241 @@
+"""Adding an edge to a running installation, mending one, and removing one.
+
+Belongs here: the order of the steps. A call may be interrupted after any of them; the next call makes what is missing.
+Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
+"""
+
+import asyncio
+import base64
+import time
+from typing import Any, NamedTuple
+
+from phaseline.engine.nats.direct_get import NO_MESSAGE, origin
+from phaseline.engine.nats.stream_settings.report import STREAM_NOT_FOUND
+from phaseline.engine.nats.streams import Layout, inspect
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.settings import DEFAULT_WINDOW, Settings
+from phaseline.engine.worker.sites import edge_streams, event_sources, uplink
+from phaseline.engine.worker.sites.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
+from phaseline.engine.worker.sites.uplink import Uplink
+from phaseline.schemas.errors import ApiFailed, NameUnknown, NoAnswer, SetupError
+
+CONSUMER_NOT_FOUND = 10014
+NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND, NO_MESSAGE)
+PAUSE = 0.2
+
+
+class StoreWanted(NamedTuple):
+    """What the stream at an edge should be. None keeps what is there."""
+
+    trees: tuple[str, ...] | None = None
+    max_bytes: int | None = None
+
+
+MAX_BYTES = 1 << 30
+"""How many bytes a store has, unless told otherwise."""
+
+
+class Added(NamedTuple):
+    """What `add` found and made. connected: whether the edge answered, so that its store is ready."""
+
+    edge: str
+    trees: tuple[str, ...]
+    max_bytes: int
+    changed: list[str]
+    connected: bool
+
+
+async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) -> Added:
+    """Add the edge, or make what it lacks. Waits for the edge for as long as for a request.
+
+    Raises `BadSetting`, `NotProvisioned`, `SetupError.edge_account_missing`, and what `Wire` raises.
+    """
+    layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
+    way = await uplink.find(wire, names)
+    events = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
+    changed = list[str]()
+    found = await _config(way.at_hub, f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
+    trees = wanted.trees or (_trees(settings.prefix, found) if found else (name,))
+    tree_subjects(settings.prefix, trees)  # before anything is changed
+    changed += await _inlet(way, events)
+    if found is None or _trees(settings.prefix, found) != trees:
+        changed.append(f"trees {', '.join(trees)}")
+        found = None
+    await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees), found)
+    if await event_sources.take_in(wire, layout, edge_streams.inlet_source(names, events, way.account_api)):
+        changed.append(f"source of {layout.events}")
+    taken = await _taken(way) or int((events.get("metadata") or {}).get(names.note, 0))
+    made = await _store(way, settings, trees, wanted.max_bytes, taken)
+    if made is not None:
+        changed += await _connect(way, made, taken)
+        changed += made.changed
+    return Added(name, trees, made.max_bytes if made else wanted.max_bytes or MAX_BYTES, changed, made is not None)
+
+
+async def _inlet(way: Uplink, events: dict[str, Any]) -> list[str]:
+    """Make or change the stream at the hub. events: EVENTS."""
+    name, wanted = way.names.inlet, edge_streams.inlet(way.names, events)
+    found = await _config(way.at_hub, f"STREAM.INFO.{name}")
+    if found is None:
+        await way.at_hub(f"STREAM.CREATE.{name}", wanted)
+        return [f"stream {name}"]
+    changed = {"num_replicas": "replicas", "retention": "retention", "duplicate_window": "dedupe window"}
+    differs = [key for key in changed if found[key] != wanted[key]]
+    if differs:
+        await way.at_hub(f"STREAM.UPDATE.{name}", {**found, **{key: wanted[key] for key in differs}})
+    return [f"{changed[key]} of {name}" for key in differs]
+
+
+class _Store(NamedTuple):
+    changed: list[str]
+    max_bytes: int
+    renewed: bool
+    """Whether there was no such stream."""
+    last: int
+    """The sequence of its last message."""
+
+
+async def _taken(way: Uplink) -> int:
+    """The sequence in the store of the last message that the inlet has from there; 0 if it has none."""
+    last = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["state"]["last_seq"]
+    found = await _asked(way.at_hub, f"STREAM.MSG.GET.{way.names.inlet}", {"seq": last}) if last else None
+    return 0 if found is None else origin(base64.b64decode(found["message"].get("hdrs", "")))
+
+
+async def _store(
+    way: Uplink, settings: Settings, trees: tuple[str, ...], max_bytes: int | None, taken: int
+) -> _Store | None:
+    """Make or change the stream at the edge; None if the edge is away.
+
+    taken: up to where the hub took from it, or from one before it. A new one goes on from there.
+    """
+    names, limit = way.names, time.monotonic() + settings.request_timeout
+    while True:
+        try:
+            with way.understood():
+                info = await _asked(way.at_edge, f"STREAM.INFO.{names.store}") or {"config": {}, "state": {}}
+                found, last = dict(info["config"]), int(info["state"].get("last_seq", 0))
+            break
+        except NoAnswer:
+            if time.monotonic() > limit:
+                return None
+            await asyncio.sleep(PAUSE)
+    with way.understood():
+        had = int(found.get("max_bytes", MAX_BYTES))
+    config = edge_streams.store(names, trees, max_bytes or had, settings.dedupe_window or DEFAULT_WINDOW)
+    changed = list[str]()
+    if not found:
+        await way.at_edge(f"STREAM.CREATE.{names.store}", {**config, "first_seq": taken + 1})
+        changed.append(f"stream {names.store} at the edge")
+    elif any(found.get(key) != config[key] for key in ("subjects", "max_bytes", "duplicate_window")):
+        await way.at_edge(f"STREAM.UPDATE.{names.store}", {**found, **config})
+        changed.append(f"stream {names.store} at the edge")
+    consumer = await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}")
+    with way.understood():
+        await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names), consumer)
+    return _Store(changed, config["max_bytes"], not found, last)
+
+
+async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
+    """Let the inlet take from the store. From a new one it begins anew, because the server would wait for the old one.
+
+    taken: up to where an earlier inlet took. Of that the store may hold something, which must not come again.
+    """
+    subject = f"STREAM.UPDATE.{way.names.inlet}"
+    config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
+    wanted = edge_streams.store_source(way.names)
+    is_there = event_sources.has([wanted], config.get("sources"))
+    is_older = store.last < taken and not store.renewed
+    if is_older:  # its next number is one that the hub has had
+        await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
+        store.changed.append(f"numbers of {way.names.store} at the edge, from {taken + 1}")
+    is_other = store.renewed or is_older
+    if is_there and is_other:
+        await way.at_hub(subject, {**config, "sources": []})
+    if not is_there and 0 < taken <= store.last:
+        await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
+    if not is_there or is_other:
+        await way.at_hub(subject, {**config, "sources": [wanted]})
+        return [f"source of {way.names.inlet}"]
+    return []
+
+
+async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
+    """Take the edge out of the installation: its source and its inlet. Its store stays where it is.
+
+    Returns what was removed. Raises `NameUnknown`, `SetupError` if EVENTS does not take what the
+    inlet has.
+    """
+    layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
+    if name not in (known := await added(wire, layout)):
+        raise NameUnknown.among("edge", name, known) if known else SetupError.no_edges(edge=name)
+    way = await uplink.find(wire, names)
+    inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
+    note = None
+    if inlet is not None:
+        await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": []})
+        await _drained(way, settings.request_timeout)
+        if taken := await _taken(way):
+            note = {names.note: str(taken)}
+    await event_sources.take_in(wire, layout, None, names.inlet, note)
+    removed = [f"source of {layout.events}"]
+    if inlet is not None:
+        await way.at_hub(f"STREAM.DELETE.{names.inlet}")
+        removed.append(f"stream {names.inlet}")
+    return removed
+
+
+async def _drained(way: Uplink, timeout: float) -> None:
+    """Wait until EVENTS has taken all that the inlet has: the store at the edge does not have it any more."""
+    limit = time.monotonic() + timeout
+    while count := await _not_taken(way):
+        if time.monotonic() > limit:
+            raise SetupError.inlet_holds_events(stream=way.names.inlet, count=count)
+        await asyncio.sleep(PAUSE)
+
+
+async def _not_taken(way: Uplink) -> int:
+    """How many events of the inlet EVENTS has not said to have."""
+    found = await _asked(way.at_hub, f"CONSUMER.INFO.{way.names.inlet}.{TO_EVENTS}")
+    return 0 if found is None else int(found["num_pending"]) + int(found["num_ack_pending"])
+
+
+async def added(wire: Wire, layout: Layout) -> dict[str, dict[str, Any]]:
+    """The edges of an installation, each with what the server says of its source of EVENTS."""
+    info = await wire.api(f"STREAM.INFO.{layout.events}")
+    live = {one["name"]: one for one in info.get("sources") or ()}
+    found = {}
+    for source in info["config"].get("sources") or ():
+        edge = edge_of(layout.prefix, source["name"])
+        if edge is not None:
+            found[edge] = live.get(source["name"], {})
+    return found
+
+
+def _trees(prefix: str, consumer: dict[str, Any]) -> tuple[str, ...]:
+    one = consumer.get("filter_subject")
+    return trees_of(prefix, [one] if one else consumer.get("filter_subjects") or [])
+
+
+async def _consumer(api: Any, stream: str, wanted: dict[str, Any], found: dict[str, Any] | None) -> None:
+    """Make or change a consumer. found: its configuration; None if it does not exist, or has other filters."""
+    if found is None or found.get("max_ack_pending") != wanted["max_ack_pending"]:
+        name = wanted["durable_name"]
+        await api(f"CONSUMER.DURABLE.CREATE.{stream}.{name}", {"stream_name": stream, "config": wanted})
+
+
+async def _config(api: Any, question: str) -> dict[str, Any] | None:
+    """The configuration of a stream or consumer; None if it does not exist."""
+    found = await _asked(api, question)
+    return None if found is None else found["config"]
+
+
+async def _asked(api: Any, question: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """What the server says of a stream, a consumer or a message; None if it does not exist."""
+    try:
+        found: dict[str, Any] = await api(question, body)
+    except ApiFailed as error:
+        if error.err_code in NOT_FOUND:
+            return None
+        raise
+    return found

@@ -1,0 +1,161 @@
+"""The kind `bundle_resource`: one Kubernetes object of a bundle on one cluster.
+
+Belongs here: its table, and the reader of its observations. Does not: health and comparison (`kubernetes`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.kinds.fleet.advice import FLEET
+from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC
+from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
+from phaseline.machines.kinds.kubernetes.health.plugins import revisions
+from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
+from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS, ObservedPair, gone
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.profiles import HEALTHY, NOT_ASSESSED
+from phaseline.machines.language.advice import advised
+from phaseline.machines.language.fields import reason_and_message
+from phaseline.machines.language.predicates import Above, Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.scripts import SCRIPTS
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    Attributes,
+    Facet,
+    Field,
+    Interpret,
+    Label,
+    Refusal,
+    Row,
+    RuleEvent,
+    Table,
+    View,
+)
+from phaseline.schemas.records import State
+
+WAIT_APPLIED, PENDING, READY, NOT_READY = "WaitApplied", "Pending", "Ready", "NotReady"
+MODIFIED, MISSING, ORPHANED, UNKNOWN = "Modified", "Missing", "Orphaned", "Unknown"
+NOT_OWNED, COUNTED = "NotOwned", "Counted"
+ERR_APPLIED = "ErrApplied"
+STATES = (READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, ORPHANED)
+DECLARED = (UNKNOWN, COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, NOT_OWNED)
+EVER = (ABSENT, DELETED, LIVE)
+LONGEST, SHOWN = 1_024, 10
+
+
+@rule("fleet.observed", revision=4, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+    """The state that the two manifests show, the first that applies.
+
+    Missing, Orphaned, Modified, NotReady, NotAssessed or Ready. A kind without a status is ready once it is there.
+    """
+    pair = ObservedPair.of(event.data)
+    if (wrong := pair.mismatch(entity_id)) is not None:
+        return wrong
+    live, desired, is_known = pair[:3]
+    if live is None and is_known and desired is None:
+        return gone(is_known=scene.above(entity_id, "bundle_resource") is not None)
+    if live is None:
+        return {"state": MISSING, "why": "it is declared, and not in the cluster"}
+    if is_known and desired is None:
+        return {"state": ORPHANED, "why": "it is in the cluster, and not declared any more"}
+    found = pair.assess(Overrides(), scene.scripts, event.time)
+    if found.sync == OUT_OF_SYNC:
+        places = ", ".join(one.pointer for one in found.differences[:SHOWN])
+        return {"state": MODIFIED, "why": f"{found.why}: {places}"[:LONGEST]}
+    if found.health is not None and found.health.is_assessed and found.health.status != HEALTHY:
+        return {"state": NOT_READY, "why": f"{found.health.status}: {found.health.message}".rstrip(": ")[:LONGEST]}
+    if found.health is not None and found.health.status == NOT_ASSESSED:
+        return {"state": NOT_ASSESSED, "why": found.health.message[:LONGEST]}
+    return {"state": READY, "why": ""}
+
+
+@rule("fleet.note_reason", revision=1)
+def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes the reason."""
+    reason = event.data.get("why")
+    return {**attributes, "why": reason_and_message(event) if reason is None else reason}
+
+
+# fmt: off
+BUNDLE_RESOURCE = Table(
+    kind="bundle_resource",
+    replaced_by=None,
+    id=("repo", "bundle", "cluster", "kind", "namespace", "name"),
+    parent="bundle_deployment",
+    doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
+        "group; `namespace` is `-` if it has none.",
+    intents=(),
+    derived=("owner_gone", "unlisted"),
+    attributes=(Field("why", str, "why it is not ready"),),
+    carries=("observed",),
+    fields={
+        "undeclared": (Field("lives", bool, "false if nothing says that it still lives: it is gone then"),),
+        "observed": (
+            Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
+            Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
+            KIND_FACTS,
+        ),
+    },
+    interprets=(Interpret(
+        ("observed",),
+        (
+            Field("state", str,  "the state that the manifests show", STATES),
+            Field("why",   str,  "the reason for the state"),
+            Field("gone",  bool, "whether it is neither declared nor in the cluster"),
+        ),
+        read_observation,
+    ),),
+    facets=(Facet(
+        name="state",
+        healthy=READY,
+        message_from="why",
+        adopted=State(UNKNOWN),
+        labels=advised(FLEET, (
+            #     phase         condition en              others
+            Label(WAIT_APPLIED, None, "Wait applied", {"zh": "待应用"}, state_class="busy"),
+            Label(PENDING,      None, "Pending",      {"zh": "待处理"}, state_class="busy"),
+            Label(READY,        None, "Ready",        {"zh": "就绪"}),
+            Label(NOT_READY,    None, "Not ready",    {"zh": "未就绪"}, state_class="bad"),
+            Label(MODIFIED,     None, "Modified",     {"zh": "已修改"}, state_class="bad"),
+            Label(MISSING,      None, "Missing",      {"zh": "缺失"},   state_class="bad"),
+            Label(ORPHANED,     None, "Orphaned",     {"zh": "孤立"},   state_class="bad"),
+            Label(NOT_OWNED,    None, "Not owned",    {"zh": "非己有"}, state_class="bad"),
+            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="good"),
+            Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),
+            Label(UNKNOWN,      None, "Unknown",      {"zh": "未知"},   state_class="unknown"),
+        )),
+        rows=(
+            #   from                                    trigger       to
+            Row((LIVE,),                                "observed",   DELETED,  given={"gone": True}),
+            *(Row(EVER,                                 "observed",   state,    given={"state": state},
+                  computes=note_reason) for state in STATES),
+            Row((ABSENT, DELETED, ORPHANED),            "declared",   UNKNOWN,  computes=note_reason),
+            Row(DECLARED,                               "declared",   SAME),
+            Row((LIVE,),                                "undeclared", DELETED,  given={"lives": False}),
+            Row((UNKNOWN, MISSING, NOT_OWNED),          "undeclared", DELETED),
+            Row((COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
+            Row(DECLARED,                               "deleted",    MISSING,  computes=note_reason),
+            Row((ORPHANED,),                            "deleted",    DELETED),
+            Row(EVER,                                   "ready",      READY,     computes=note_reason),
+            Row(EVER,                                   "not_ready",  NOT_READY, computes=note_reason),
+            Row(EVER,                                   "modified",   MODIFIED,  computes=note_reason),
+            Row(EVER,                                   "missing",    MISSING,   computes=note_reason),
+            Row(EVER,                                   "orphaned",   ORPHANED,  computes=note_reason),
+            Row(EVER,                                   "not_owned",  NOT_OWNED, computes=note_reason),
+            Row(EVER,                                   "counted",    COUNTED,   computes=note_reason),
+            Row(EVER,                                   "unknown",    UNKNOWN,   computes=note_reason),
+            Row((LIVE,),                                "unlisted",   DELETED),
+            Row((LIVE,),                                "owner_gone", DELETED),
+        ),
+        views=(
+            #    shows         while
+            View(WAIT_APPLIED, (Above("bundle_deployment", (WAIT_APPLIED, ERR_APPLIED), base=True),), base=(UNKNOWN,)),
+            View(PENDING,      (Above("bundle_deployment", (PENDING,), base=True),),                  base=(UNKNOWN,)),
+        ),
+    ),),
+)

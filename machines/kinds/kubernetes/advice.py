@@ -1,0 +1,15 @@
+"""What to do about healths. Belongs here: these texts, a row for each health."""
+
+from phaseline.machines.kinds.kubernetes.profiles import DEGRADED, MISSING, NOT_ASSESSED, PAUSED, UNKNOWN
+from phaseline.machines.language.advice import advice
+
+# fmt: off
+HEALTH = advice(
+    #  health         what to do (en)                                                                        (zh)
+    (UNKNOWN,      "Read the message, inspect the object's status and status.conditions, and correct the health rule if it failed.", "查看消息，检查对象的 status 与 status.conditions；若健康规则出错则修正规则。"),
+    (MISSING,      "Synchronise, or apply the object again; look at who deleted it.",                          "执行同步或重新应用该对象；查明是谁删除了它。"),
+    (DEGRADED,     "Read the message and the conditions, then look at the object's events and at the logs of its Pods.", "查看消息与条件，然后检查对象的事件及其 Pod 的日志。"),
+    (PAUSED,       "Resume it when the pause is no longer wanted.",                                            "不再需要暂停时恢复它。"),
+    (NOT_ASSESSED, "Bring a health rule for the kind, if it matters whether it works.",                        "若需要判断其是否正常，请为该类型提供健康规则。"),
+)
+# fmt: on

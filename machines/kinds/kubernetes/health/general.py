@@ -1,0 +1,192 @@
+"""The general rule: the health of an object of a kind that nobody listed.
+
+Belongs here: what an object says of itself (conditions, phases, counters, generations, pauses), and which of it
+decides. Does not: what a word means (`polarity`), kinds that are listed (`registry`, `kubernetes.known`).
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from phaseline.machines.kinds.kubernetes.health import polarity, words
+from phaseline.machines.kinds.kubernetes.health.result import Evidence, HealthResult, Told, not_assessed
+from phaseline.machines.kinds.kubernetes.health.view import (
+    Manifest,
+    ObjectView,
+    conditions_in,
+    evidence_of,
+    members,
+    number,
+    steps_of,
+    text,
+)
+from phaseline.machines.kinds.kubernetes.health.words import DOUBT, FAILURE, PART, PAUSE, SUCCESS, WORK
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
+from phaseline.machines.kinds.kubernetes.profiles import DEGRADED, HEALTHY, PAUSED, PROGRESSING, UNKNOWN
+
+NOTHING_KNOWN = "its status has no condition that is known"
+PARTS_SILENT = "not all of its parts say how they are"
+NO_STATUS = "it has no status"
+VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN, SUCCESS: HEALTHY, PART: HEALTHY}
+"""By what a finding means, the verdict; the first that is found decides."""
+COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas")
+SAID_IN = ("message", "description", "detail", "reason", "error", "code")
+"""Where an error that is a map says what it is."""
+INFO, WARNING = "Info", "Warning"
+
+
+class StatusWord(NamedTuple):
+    """One thing that an object says of itself, and what it means."""
+
+    means: str
+    evidence: Evidence
+
+
+def by_general_rule(live: Manifest) -> HealthResult:
+    """The health of an object of any kind."""
+    view = ObjectView(live)
+    conditions = [*view.every_condition()]
+    silent = _silent(view)
+    found = [*_paused(view), *_said(view, conditions, silent), *_fields(view)]
+    found += _counted(view, has_said=bool(found))
+    for means, verdict in VERDICTS.items():
+        if decides := [one.evidence for one in found if one.means == means]:
+            opposed = [one.evidence for one in found if one.means == SUCCESS] if means not in (SUCCESS, PART) else []
+            evidence = (*decides, *opposed)
+            tell = partial(_told, conditions, evidence)
+            return HealthResult.told_by(verdict, _message(decides[0]), tell)
+    if not view.status:
+        return not_assessed(NO_STATUS)
+    if silent:
+        return not_assessed(PARTS_SILENT)
+    unknown = ", ".join(sorted({text(one.get("type")) for one in conditions} - {""}))
+    return not_assessed(f"{NOTHING_KNOWN} ({unknown})" if unknown else NOTHING_KNOWN)
+
+
+def _told(conditions: list[Manifest], evidence: tuple[Evidence, ...]) -> Told:
+    return evidence, polarity.concerns_of(conditions, evidence)
+
+
+def _message(one: Evidence) -> str:
+    return one.message or one.reason or f"{one.condition} is {one.status}"
+
+
+def _silent(view: ObjectView) -> set[int]:
+    """The conditions of parts in lists of which another part says nothing that is known: these make nothing Healthy."""
+    silent: set[int] = set()
+    for name, listed in view.status.items():
+        parts = [conditions_in(one) for one in listed] if name != "conditions" and isinstance(listed, list) else []
+        told = [any(polarity.of_type(text(one.get("type"))) for one in part) for part in parts]
+        if any(told) and not all(told):
+            silent |= {id(one) for part in listed if isinstance(part, MAPS) for one in _listed(part)}
+    return silent
+
+
+def _listed(part: Manifest) -> list[Any]:
+    found = part.get("conditions")
+    return found if isinstance(found, list) else []
+
+
+def _said(view: ObjectView, conditions: list[Manifest], silent: set[int]) -> Iterator[StatusWord]:
+    """What the conditions say. Types that are not known say nothing, nor do those in `silent` of a success."""
+    for one in conditions:
+        kind, status = text(one.get("type")), text(one.get("status"))
+        meaning = polarity.of_type(kind)
+        if meaning is None or one.get("severity") == INFO:
+            continue
+        means = polarity.means_of(meaning, status, text(one.get("reason")), text(one.get("message")))
+        if means == FAILURE and one.get("severity") == WARNING:
+            means = WORK
+        if means in words.HELD_BY and not view.is_current(one):
+            seen = text(one.get("observedGeneration"))
+            stale = f"{kind} is of generation {seen}, and generation {view.generation} is asked for"
+            yield StatusWord(WORK, evidence_of(one)._replace(message=stale))
+        elif means and not (means in (SUCCESS, PART) and id(one) in silent):
+            yield StatusWord(means, evidence_of(one))
+
+
+def _fields(view: ObjectView) -> Iterator[StatusWord]:
+    """What phases, flags, counters and the generation say."""
+    yield from _values(view, view.status, "status")
+    for labels, _ in members(view.live, ["metadata", "labels"]):
+        for name, value in labels.items() if isinstance(labels, MAPS) else ():
+            if isinstance(value, str) and (means := polarity.of_label(name, value)):
+                yield StatusWord(means, Evidence(f"metadata.labels[{name}]", value))
+    for name, value in view.status.items():
+        if name != "conditions" and isinstance(value, list | dict):
+            yield from _parts(view, name)
+    if view.is_observed is False:
+        seen = text(view.status.get("observedGeneration"))
+        said = f"generation {view.generation} has not been observed yet, the last one that was is {seen}"
+        yield StatusWord(WORK, Evidence("observedGeneration", seen, message=said))
+
+
+def _values(view: ObjectView, part: Manifest, where: str) -> Iterator[StatusWord]:
+    """What the phases, flags and errors in a status, or in a part of it, say."""
+    message = text(part.get("message") or part.get("reason"))
+    to_end = polarity.is_to_end(text(view.live.get("kind")))
+    for name, value in part.items():
+        means = polarity.of_field(name, value)
+        if means is None:
+            continue
+        if means == SUCCESS and to_end and text(value).lower() == "running":
+            means = WORK
+        said = message if not polarity.is_error(name) else _error(value)
+        yield StatusWord(means, Evidence(f"{where}.{name}", text(value), message=said if means != SUCCESS else ""))
+
+
+def _error(value: Any) -> str:
+    """What an error says, the first of several."""
+    if isinstance(value, list):
+        return next((said for one in value if (said := _error(one))), "")
+    if isinstance(value, MAPS):
+        return next((text(value[name]) for name in SAID_IN if text(value.get(name))), "")
+    return text(value)
+
+
+def _parts(view: ObjectView, name: str) -> Iterator[StatusWord]:
+    """What the parts in a list or map say, or a map itself; a success only of a map, if all of it says so."""
+    above = view.status[name]
+    found = [*_values(view, above, f"status.{name}")] if isinstance(above, MAPS) else []
+    for part, key in members(view.status, [name, ""]):
+        where = f"status.{name}.{key}" if key else f"status.{name}"
+        for one in part if isinstance(part, list) else (part,):
+            if isinstance(one, MAPS):
+                found += _values(view, one, where)
+    past = polarity.is_of_another_time(name)
+    yield from (one for one in found if one.means == FAILURE or (one.means not in (SUCCESS, PAUSE) and not past))
+    if found and not past and isinstance(above, MAPS) and all(one.means == SUCCESS for one in found):
+        yield found[0]
+
+
+def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
+    """What the counters of replicas say, where the object says how many it wants.
+
+    A counter that is left out is 0, unless conditions say how it is. has_said: whether there are any.
+    """
+    spec = view.live.get("spec")
+    wanted = number(spec.get("replicas")) if isinstance(spec, MAPS) else None
+    wanted = number(view.status.get("replicas")) if wanted is None else wanted
+    counted = [name for name in COUNTERS if name in view.status]
+    if not counted and "replicas" in view.status and not has_said:
+        counted = [COUNTERS[1]]
+    for name in counted if wanted is not None else ():
+        found = number(view.status.get(name)) or 0
+        said = f"{name} is {found}, {wanted} are wanted"
+        yield StatusWord(
+            SUCCESS if found >= (wanted or 0) else WORK, Evidence(f"status.{name}", str(found), message=said)
+        )
+
+
+def _paused(view: ObjectView) -> Iterator[StatusWord]:
+    """What pauses the object: a field of its spec, or an annotation."""
+    for path in words.PAUSED_BY:
+        for found, _ in members(view.live, steps_of(path)):
+            if found is True or found == "true":
+                yield StatusWord(PAUSE, Evidence(path, "true", message=f"{path} is true"))
+    for name, pausing in words.ANNOTATIONS:
+        for found, _ in members(view.live, ["metadata", "annotations", name]):
+            if isinstance(found, str) and ("*" in pausing or found.lower() in pausing):
+                yield StatusWord(
+                    PAUSE, Evidence(f"metadata.annotations[{name}]", found, message=f"paused by the annotation {name}")
+                )

@@ -1,0 +1,169 @@
+"""What a word of a status means where nobody listed the kind: a condition, a reason, a phase, a field, a label.
+
+Belongs here: looking a word up, what a condition means with its status and reason. Does not: the tables (`words`), the
+order in which findings decide (`general`), kinds whose words are known (`kubernetes.known`).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+from phaseline.machines.kinds.kubernetes.health.result import Evidence
+from phaseline.machines.kinds.kubernetes.health.view import evidence_of
+from phaseline.machines.kinds.kubernetes.health.words import (
+    CONDITIONS,
+    DOUBT,
+    ENDS,
+    ERRORS,
+    FAILURE,
+    FLAGS,
+    HELD_BY,
+    LABELS,
+    NO_ERROR,
+    NOT_NOW,
+    PART,
+    PASSING,
+    PAUSE,
+    PHASE_FIELDS,
+    PHASES,
+    REASONS,
+    SAID,
+    SUCCESS,
+    TERMINAL,
+    WORK,
+)
+
+_FIRST = re.compile(r"[A-Za-z]+")
+
+
+@lru_cache(maxsize=8192)
+def of_type(kind: str) -> tuple[str, str] | None:
+    """What a type of condition says if it is True, and if it is False; None for a type that is not known.
+
+    A type may have a domain in front: `cnpg.io/hibernation`.
+    """
+    kind = kind.rpartition("/")[2]
+    exact = next(((true, false) for name, true, false in CONDITIONS if name == kind), None)
+    return exact or next(((true, false) for glob, true, false in CONDITIONS if fnmatchcase(kind, glob)), None)
+
+
+@lru_cache(maxsize=8192)
+def of_reason(reason: str) -> str:
+    """What a reason means for a success that is False; empty for a reason that is not known."""
+    low = reason.lower()
+    return next((means for glob, means in REASONS if fnmatchcase(low, glob.lower())), "")
+
+
+@lru_cache(maxsize=8192)
+def is_to_end(kind: str) -> bool:
+    """Whether the objects of a kind are there to end."""
+    return any(fnmatchcase(kind, glob) for glob in ENDS)
+
+
+@lru_cache(maxsize=8192)
+def of_phase(word: str) -> str:
+    """What a phase means; empty for a word that is not known."""
+    low = word.lower()
+    return next((means for glob, means in PHASES if fnmatchcase(low, glob)), "")
+
+
+@lru_cache(maxsize=8192)
+def is_of_another_time(name: str) -> bool:
+    """Whether a field holds what was, or what is to be."""
+    return any(fnmatchcase(name, glob) for glob in NOT_NOW)
+
+
+@lru_cache(maxsize=8192)
+def of_label(name: str, value: str) -> str:
+    """What a label means; empty if it says nothing, or that all is well."""
+    means = of_phase(value) if any(fnmatchcase(name, glob) for glob in LABELS) else ""
+    return "" if means == SUCCESS else means
+
+
+@lru_cache(maxsize=8192)
+def is_error(name: str) -> bool:
+    """Whether a field holds an error."""
+    low = name.lower()
+    return any(fnmatchcase(low, glob) for glob in ERRORS)
+
+
+def has_error(value: Any) -> bool:
+    """Whether an error stands in such a field."""
+    if isinstance(value, str):
+        return value.strip().lower() not in NO_ERROR
+    if isinstance(value, Mapping):
+        return any(has_error(one) for one in value.values())
+    if isinstance(value, list):
+        return any(has_error(one) for one in value)
+    return bool(value)
+
+
+def of_field(name: str, value: Any) -> str | None:
+    """What a field of a status, or of a part of it, means; None if nothing is known of it."""
+    if is_error(name):
+        return FAILURE if has_error(value) else None
+    if isinstance(value, bool):
+        return (SUCCESS if value else FLAGS[name]) if name in FLAGS else None
+    if not isinstance(value, str) or not value:
+        return None
+    if name not in PHASE_FIELDS and not (name.lower().endswith(PHASE_FIELDS) or name == "compliant"):
+        return None
+    means = of_phase(value)
+    if is_of_another_time(name):
+        return means if means == FAILURE or (means == WORK and name.startswith("last")) else None
+    return means or None
+
+
+def _by_message(message: str) -> str:
+    """What a message means for a success that is False; empty if it says nothing of a failure."""
+    return TERMINAL if (_FIRST.match(message) or ("",))[0].lower() in SAID else ""
+
+
+def means_of(meaning: tuple[str, str], status: str, reason: str, message: str = "") -> str:
+    """What a condition of a known type means; empty if nothing follows from it."""
+    true, false = meaning
+    by_reason = of_reason(reason)
+    if true == WORK:
+        return _work(status, by_reason)
+    if status == "True":
+        if true == FAILURE and by_reason == PASSING:
+            return WORK
+        return FAILURE if true == SUCCESS and by_reason == TERMINAL else true
+    if true not in HELD_BY:
+        return ""
+    if status not in ("False", "Unknown"):
+        return DOUBT if true == SUCCESS else ""
+    if by_reason == PAUSE:
+        return PAUSE
+    return FAILURE if status == "False" and (by_reason or _by_message(message) or false) == TERMINAL else WORK
+
+
+def _work(status: str, by_reason: str) -> str:
+    """What a condition of work means: its reason may say that the work is done, has failed, or is paused."""
+    if by_reason == PAUSE:
+        return PAUSE
+    if status == "False":
+        return FAILURE if by_reason == TERMINAL else ""
+    return PART if by_reason == SUCCESS else FAILURE if by_reason == TERMINAL else WORK
+
+
+def is_failing(condition: Mapping[str, Any]) -> bool:
+    """Whether a condition says of a failure, or of a success that is missing."""
+    kind, status, reason = condition.get("type"), condition.get("status"), condition.get("reason")
+    meaning = of_type(kind) if isinstance(kind, str) else None
+    if meaning is None or not isinstance(status, str):
+        return False
+    if meaning[0] in HELD_BY and status == "False":
+        return True
+    return means_of(meaning, status, reason if isinstance(reason, str) else "") == FAILURE
+
+
+def concerns_of(conditions: Iterable[Mapping[str, Any]], decided: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The failing conditions that are not among those that decided."""
+    failing = [one for one in conditions if is_failing(one)]
+    if not failing:
+        return ()
+    told = {(one.condition, one.status) for one in decided}
+    return tuple(one for one in map(evidence_of, failing) if (one.condition, one.status) not in told)

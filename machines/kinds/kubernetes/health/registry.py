@@ -1,0 +1,144 @@
+"""Health rules by kind, and the health of one object.
+
+Belongs here: which rule applies to a kind, the checks that come before every rule. Does not: the rules themselves
+(`pods`, `workloads`, `network`, ...), the table of known kinds (`kubernetes.known`), any other kind (`general`), rules
+of installed packages (`plugins`), health of an application (`kubernetes.rollup`).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from phaseline.machines.kinds.kubernetes.health.argo import workflow
+from phaseline.machines.kinds.kubernetes.health.autoscaling import autoscaler
+from phaseline.machines.kinds.kubernetes.health.general import by_general_rule
+from phaseline.machines.kinds.kubernetes.health.network import api_service, ingress, service
+from phaseline.machines.kinds.kubernetes.health.pods import job, pod
+from phaseline.machines.kinds.kubernetes.health.polarity import concerns_of
+from phaseline.machines.kinds.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
+from phaseline.machines.kinds.kubernetes.health.result import (
+    Evidence,
+    HealthResult,
+    no_health,
+    not_assessed,
+    progressing,
+    unknown,
+)
+from phaseline.machines.kinds.kubernetes.health.storage import volume_claim
+from phaseline.machines.kinds.kubernetes.health.view import ObjectView
+from phaseline.machines.kinds.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
+from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
+from phaseline.machines.kinds.kubernetes.known.argo_kinds import is_argos
+from phaseline.machines.kinds.kubernetes.known.statusless import STATUSLESS
+from phaseline.machines.kinds.kubernetes.known.table import KnownRule, known_rule
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, PROGRESSING, Profile
+from phaseline.machines.language.rules import Revision
+
+HEALTH = Revision("kubernetes.health", 8)
+"""Raise it when an object gets another health or message than before."""
+NO_RULE = "no health rule applies to this kind"
+HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
+
+
+class HealthRule(NamedTuple):
+    """The rule of a kind, and the API versions that it can read (any version if empty)."""
+
+    judge: Callable[[ManifestPart, Profile], HealthResult]
+    versions: tuple[str, ...] = ()
+
+
+# fmt: off
+RULES: Mapping[tuple[str, str], HealthRule] = {
+    ("apps",                   "Deployment"):              HealthRule(deployment,   ("v1",)),
+    ("apps",                   "StatefulSet"):             HealthRule(stateful_set, ("v1",)),
+    ("apps",                   "ReplicaSet"):              HealthRule(replica_set,  ("v1",)),
+    ("apps",                   "DaemonSet"):               HealthRule(daemon_set,   ("v1",)),
+    ("networking.k8s.io",      "Ingress"):                 HealthRule(ingress),
+    ("extensions",             "Ingress"):                 HealthRule(ingress),
+    ("",                       "Service"):                 HealthRule(service,      ("v1",)),
+    ("",                       "PersistentVolumeClaim"):   HealthRule(volume_claim, ("v1",)),
+    ("",                       "Pod"):                     HealthRule(pod,          ("v1",)),
+    ("batch",                  "Job"):                     HealthRule(job,          ("v1",)),
+    ("autoscaling",            "HorizontalPodAutoscaler"): HealthRule(autoscaler,   ("v1", "v2")),
+    ("apiregistration.k8s.io", "APIService"):              HealthRule(api_service,  ("v1", "v1beta1")),
+    ("argoproj.io",            "Workflow"):                HealthRule(workflow,     ("v1alpha1",)),
+}
+# fmt: on
+
+CustomRule = Callable[[Manifest], HealthResult | None]
+"""A user's rule: returns the health of an object, or None to leave it to the built-in rule."""
+BuiltIn = HealthRule | KnownRule
+
+
+def rule_of(group: str, kind: str, profile: Profile) -> BuiltIn | None:
+    """The built-in rule for a kind in a profile; None if there is none."""
+    found = RULES.get((group, kind))
+    if found is not None:
+        return found
+    return known_rule(group, kind) if not profile.follows_argo or is_argos(group, kind) else None
+
+
+def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule | None = None) -> HealthResult:
+    """The health of a live object; NotAssessed if nothing can be said of it (which is not the same as Unknown).
+
+    NoHealth if the published type of its kind has no status, and it shows none.
+    """
+    return judge(ManifestPart(live), rule_of(*group_kind(live), profile), profile, custom)
+
+
+def judge(
+    live: ManifestPart, rule: BuiltIn | None, profile: Profile, custom: CustomRule | None, facts: KindFacts = UNTOLD
+) -> HealthResult:
+    """The health of a live object, given the built-in rule for its kind, and what is known of that."""
+    leaving = False
+    try:
+        leaving = _is_leaving(live.map("metadata"))
+        if leaving and profile.follows_argo:
+            return progressing("Pending deletion")
+        found = custom(live.found) if custom is not None and not leaving else None
+        found = found or _built_in(live, rule, profile, facts)
+    except UnreadableManifest as error:
+        found = unknown(str(error))
+    return _leaving(live, found) if leaving else found
+
+
+def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile, facts: KindFacts) -> HealthResult:
+    if isinstance(rule, KnownRule):
+        return rule(live.found, profile)
+    if rule is not None:
+        return _judged(live, rule, profile)
+    if not live.found.get("status") and not (facts.status and group_kind(live.found) not in STATUSLESS):
+        return no_health()
+    return not_assessed(NO_RULE) if profile.follows_argo else by_general_rule(live.found)
+
+
+def _is_leaving(metadata: ManifestPart) -> bool:
+    if "deletionTimestamp" not in metadata.found:
+        return False
+    finalizers = metadata.found.get("finalizers")
+    held = isinstance(finalizers, list) and HOOK_FINALIZER in finalizers
+    return metadata.has("deletionTimestamp") and not held
+
+
+def _leaving(live: ManifestPart, found: HealthResult) -> HealthResult:
+    """The health of an object that is being deleted: Degraded if it has failed, or else Progressing."""
+    since = str(live.map("metadata").found.get("deletionTimestamp"))
+    deletion = Evidence("metadata.deletionTimestamp", since, since=since)
+    said = f"being deleted since {since}"
+    if found.status != DEGRADED:
+        return HealthResult(PROGRESSING, said, (deletion,), found.concerns)
+    return HealthResult(DEGRADED, f"{said}: {found.message}", (*found.evidence, deletion), found.concerns)
+
+
+def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthResult:
+    version = part.text("apiVersion").rpartition("/")[2]
+    if rule.versions and version not in rule.versions:
+        known = " or ".join(rule.versions)
+        return unknown(
+            f"apiVersion is {part.text('apiVersion')}: the rule of {part.text('kind')} reads version {known}"
+        )
+    found = rule.judge(part, profile)
+    evidence = found.evidence
+    return HealthResult.told_by(
+        found.status, found.message, lambda: (evidence, concerns_of(ObjectView(part.found).all_conditions, evidence))
+    )

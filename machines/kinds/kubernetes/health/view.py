@@ -1,0 +1,198 @@
+"""What the tests of a row read of an object: its fields by path, its conditions by type.
+
+Belongs here: `ObjectView`, paths. Does not: what a value means (`general`, the rows of `kubernetes.known`). An object
+may hold anything: a field of another type than expected reads as absent.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from phaseline.machines.kinds.kubernetes.health.result import Evidence
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
+
+Manifest = Mapping[str, Any]
+Get = Callable[["ObjectView"], Any]
+NAMES = (
+    ("name",), ("parentRef", "name"), ("ancestorRef", "name"), ("branch",), ("clusterName",), ("clustername",),
+    ("templateMeta", "name"), ("key",), ("domain",), ("type",),
+)  # fmt: skip
+"""Where an item of a list has its name, the first that is there."""
+_STEP = re.compile(r"\.?([\w$-]+)|\[([^\]]*)\]")
+
+
+class ObjectView:
+    """An object as rules and the tests of rows see it. item: the item of a list that a row with `each` looks at."""
+
+    __slots__ = ("_all", "_conditions", "_items", "item", "key", "live", "status")
+
+    def __init__(self, live: Manifest, item: Any = None, key: str = "") -> None:
+        """Look at `live`, or at one item in it. key: the item's key in a map."""
+        self.live, self.item, self.key = live, item, key
+        status = live.get("status")
+        self.status: Manifest = status if isinstance(status, MAPS) else {}
+        self._all: list[Manifest] | None = None
+        self._items: dict[str, list[ObjectView]] = {}
+        self._conditions: dict[str, Manifest] | None = None
+
+    def items(self, path: str, steps: list[str | int]) -> "list[ObjectView]":
+        """The views of the items that a path leads to; made once, however many rows look at them."""
+        if path not in self._items:
+            self._items[path] = [ObjectView(self.live, item, key) for item, key in members(self.live, steps)]
+        return self._items[path]
+
+    @property
+    def generation(self) -> int | None:
+        """The generation that is asked for; None if the object does not say."""
+        metadata = self.live.get("metadata")
+        return number(metadata.get("generation")) if isinstance(metadata, MAPS) else None
+
+    @property
+    def all_conditions(self) -> list[Manifest]:
+        """The conditions of the item, or else of the object; each has a type."""
+        if self._all is None:
+            above = self.status if self.item is None else self.item
+            self._all = conditions_in(above)
+        return self._all
+
+    def every_condition(self) -> "Iterator[Manifest]":
+        """The conditions of the object, and those one level below its status, in maps and in the members of lists."""
+        yield from self.all_conditions
+        for name, part in self.status.items():
+            if name == "conditions" or not isinstance(part, list | dict):
+                continue
+            inside = part
+            if isinstance(part, dict):
+                inside = [part, *part.values()]
+            for one in inside:
+                if isinstance(one, dict) and "conditions" in one:
+                    yield from conditions_in(one)
+
+    @property
+    def conditions(self) -> Mapping[str, Manifest]:
+        """Its conditions by type; the first of each type."""
+        if self._conditions is None:
+            listed = self.all_conditions
+            self._conditions = {one["type"]: one for one in (listed if len(listed) < 2 else reversed(listed))}
+        return self._conditions
+
+    def is_current(self, condition: Manifest) -> bool:
+        """Whether a condition is of the object's present generation, as far as it says."""
+        seen = number(condition.get("observedGeneration"))
+        return seen is None or self.generation is None or seen >= self.generation
+
+    @property
+    def is_observed(self) -> bool | None:
+        """Whether the status is of the object's present generation; None if it does not say."""
+        seen = number(self.status.get("observedGeneration"))
+        return None if seen is None or self.generation is None else seen >= self.generation
+
+    @property
+    def name(self) -> str:
+        """The name of the item; empty for the object itself."""
+        if self.item is None or self.key:
+            return self.key
+        for path in NAMES:
+            found: Any = self.item
+            for step in path:
+                found = found.get(step) if isinstance(found, MAPS) else None
+            if isinstance(found, str) and found:
+                return found
+        return ""
+
+
+def conditions_in(found: Any) -> list[Manifest]:
+    """The conditions in a map, those that have a type. A status that was written as a boolean becomes a word."""
+    listed = found.get("conditions") if isinstance(found, MAPS) else None
+    if not isinstance(listed, list):
+        return []
+    typed: list[Manifest] = []
+    for one in listed:
+        if isinstance(one, MAPS) and type(one.get("type")) is str:
+            plain = type(one.get("status")) is str
+            typed.append(one if plain else {**one, "status": text(one.get("status")).capitalize()})
+    return typed
+
+
+def evidence_of(condition: Manifest) -> Evidence:
+    """A condition as evidence."""
+    get = condition.get
+    since = get("lastTransitionTime") or get("lastUpdateTime")
+    words = (get("type"), get("status"), get("reason"), get("message"), since)
+    return Evidence(*[word if isinstance(word, str) else text(word) for word in words])
+
+
+def number(found: Any) -> int | None:
+    """A whole number, which may be written as text; None if it is none."""
+    if type(found) is int:
+        return found
+    if isinstance(found, float) and found.is_integer():
+        return int(found)
+    if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 19:
+        return int(found)
+    return None
+
+
+def text(found: Any) -> str:
+    """A plain value as a word: `true`, `3`, `Ready`; empty for anything else."""
+    if isinstance(found, str):
+        return found
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    if isinstance(found, int | float):
+        whole = number(found)
+        return str(found if whole is None else whole)
+    return ""
+
+
+def steps_of(path: str) -> list[str | int]:
+    """The steps of a path such as `.status.parents[].name`: names, indexes, and "" for every member."""
+    found: list[str | int] = []
+    place = 0
+    while place < len(path):
+        step = _STEP.match(path, place)
+        if step is None:
+            raise ValueError(f"{path!r}: write a path such as .status.phase or .metadata.labels[app]")
+        inner = step[2]
+        found.append(step[1] if inner is None else int(inner) if re.fullmatch(r"-?\d+", inner) else inner)
+        place = step.end()
+    return found
+
+
+def getter(path: str) -> Get:
+    """What reads a path of an object (`.status.phase`), or of an item (`@.phase`)."""
+    in_item, steps = path.startswith("@"), steps_of(path.removeprefix("@"))
+    if "" in steps:
+        return lambda view: [found for found, _ in members(view.item if in_item else view.live, steps)]
+    if not in_item and len(steps) == 2 and steps[0] == "status" and isinstance(steps[1], str):
+        name = steps[1]
+        return lambda view: view.status.get(name)
+    return lambda view: _walk(view.item if in_item else view.live, steps)
+
+
+def _walk(found: Any, steps: list[str | int]) -> Any:
+    for step in steps:
+        if isinstance(step, str):
+            found = found.get(step) if type(found) is dict or isinstance(found, MAPS) else None
+        else:
+            inside = isinstance(found, list) and -len(found) <= step < len(found)
+            found = found[step] if inside else None
+        if found is None:
+            return None
+    return found
+
+
+def members(found: Any, steps: list[str | int]) -> Iterator[tuple[Any, str]]:
+    """The values that a path with `[]` leads to, each with its key if it stands in a map."""
+    at = steps.index("") if "" in steps else len(steps)
+    found = _walk(found, steps[:at])
+    if at == len(steps):
+        if found is not None:
+            yield found, ""
+        return
+    inside = (
+        found.items() if isinstance(found, MAPS) else (("", one) for one in found) if isinstance(found, list) else ()
+    )
+    for key, one in inside:
+        for value, below in members(one, steps[at + 1 :]):
+            yield value, key or below

@@ -1,0 +1,56 @@
+"""The identity of a manifest: its group and kind, and whether it belongs to an entity's id.
+
+Belongs here: reading the identity, which types are maps. Does not: anything else a manifest says.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from phaseline.machines.kinds.kubernetes.scopes import is_cluster_wide
+
+NO_NAMESPACE = "-"
+"""What stands in an id in the place of a namespace."""
+MAPS = (dict, Mapping)
+"""For `isinstance`: a map of any type. The usual one stands first, because to ask for the other takes long."""
+
+
+def group_kind(found: Mapping[str, Any]) -> tuple[str, str]:
+    """The group (empty for core) and kind of an object."""
+    version, kind = found.get("apiVersion"), found.get("kind")
+    group, slash, _ = version.partition("/") if isinstance(version, str) else ("", "", "")
+    return (group if slash else ""), kind if isinstance(kind, str) else ""
+
+
+class ManifestId(msgspec.Struct, frozen=True, gc=False):
+    """The object that a manifest is of. name, namespace: as the manifest says, which may hold anything there."""
+
+    kind: str
+    """`<group>:<Kind>`, `core:<Kind>` for the core group."""
+    name: Any
+    namespace: Any
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> "ManifestId":
+        """The identity of a manifest."""
+        group, kind = group_kind(found)
+        metadata = found.get("metadata")
+        named = metadata if isinstance(metadata, MAPS) else {}
+        return cls(f"{group or 'core'}:{kind}", named.get("name"), named.get("namespace"))
+
+    @property
+    def is_cluster_wide(self) -> bool:
+        """Whether its kind comes with Kubernetes and is cluster-wide: then its namespace says nothing."""
+        group, _, kind = self.kind.partition(":")
+        return is_cluster_wide("" if group == "core" else group, kind)
+
+    def mismatch(self, kind: str, namespace: str, name: str) -> str:
+        """Why it is not the object of an id that ends in these three parts; empty if it is."""
+        if self.kind != kind:
+            return f"is of {self.kind}, the id is of {kind}"
+        if self.name not in (None, name):
+            return f"is called {self.name!r:.60}, the id says {name!r}"
+        if self.namespace not in (None, "", namespace) and not (namespace == NO_NAMESPACE and self.is_cluster_wide):
+            return f"is in namespace {self.namespace!r:.60}, the id says {namespace!r}"
+        return ""

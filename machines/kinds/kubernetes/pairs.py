@@ -1,0 +1,189 @@
+"""Pairs of a live and a desired object, and the assessment of many pairs as one application.
+
+Belongs here: matching objects by identity, assessing all pairs. Does not: the assessment of one pair (`assess`), the
+roll-up (`rollup`), reading files.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from phaseline.machines.kinds.kubernetes.assess import Assessment, assess
+from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.masking import shown
+from phaseline.machines.kinds.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.rollup import Member, Rollup, roll_up
+from phaseline.machines.language.scripts import ScriptRunner
+
+Manifest = Mapping[str, Any]
+UNTOLD_KINDS = KindsTold()
+
+
+class ObjectKey(NamedTuple):
+    """The identity of an object without its version."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    @classmethod
+    def of(cls, group: str, kind: str, namespace: str, name: str, kinds: KindsTold = UNTOLD_KINDS) -> "ObjectKey":
+        """The key of an object that is named so. kinds: tells which kinds of users are cluster-wide."""
+        return cls(group, kind, "" if namespace and kinds.is_cluster_wide(group, kind) else namespace, name)
+
+    def short(self) -> str:
+        """`apps/Deployment:shop/web`: the notation in which causes are named."""
+        group, namespace = (f"{part}/" if part else "" for part in (self.group, self.namespace))
+        return f"{group}{self.kind}:{namespace}{self.name}"
+
+    def __str__(self) -> str:
+        return "/".join(
+            part for part in (f"{self.group or 'core'}:{self.kind}", self.namespace or "-", self.name) if part
+        )
+
+
+class Pair(NamedTuple):
+    """The live and the desired object of one resource; None if there is none."""
+
+    key: ObjectKey
+    live: Manifest | None
+    desired: Manifest | None
+
+
+def key_of(found: Manifest, kinds: KindsTold = UNTOLD_KINDS) -> ObjectKey:
+    """An object's key; empty strings for missing parts. kinds: tells which kinds of users are cluster-wide."""
+    metadata = found.get("metadata")
+    named = metadata if isinstance(metadata, Mapping) else {}
+    return ObjectKey.of(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""), kinds)
+
+
+def kinds_in(live: Iterable[Manifest], desired: Iterable[Manifest]) -> KindsTold:
+    """What objects tell of kinds. An object that the API server made without a namespace is of a cluster-wide kind."""
+    there = [*live]
+    kinds = KindsTold([*desired, *there])
+    for one in there:
+        metadata = one.get("metadata")
+        if isinstance(metadata, Mapping) and metadata.get("uid") and not metadata.get("namespace"):
+            kinds.note_scope(*group_kind(one), namespaced=False)
+    return kinds
+
+
+def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
+    """Pair the objects that are the same resource, in the order of the desired, then of the remaining live ones.
+
+    A single object on each side is a pair whatever its name. An object without a namespace is paired with one in any
+    namespace if there is exactly one; one of a cluster-wide kind has none, whatever a manifest says.
+    """
+    kinds = kinds_in(live, desired)
+    if len(live) == len(desired) == 1:
+        return [Pair(key_of(desired[0], kinds), live[0], desired[0])]
+    wanted = {key_of(one, kinds): one for one in desired}
+    there = {key_of(one, kinds): one for one in live}
+    fits = _fits(wanted, there)
+    pairs = [
+        Pair(fits.get(key, key), there.get(fits[key]) if key in fits else None, one) for key, one in wanted.items()
+    ]
+    used = set(fits.values())
+    return [*pairs, *(Pair(key, one, None) for key, one in there.items() if key not in used)]
+
+
+def _fits(wanted: Iterable[ObjectKey], there: Iterable[ObjectKey]) -> dict[ObjectKey, ObjectKey]:
+    """By the key of a desired object, that of the live object that is the same."""
+    left = dict.fromkeys(there)
+    found = {key: key for key in wanted if key in left}
+    for key in found:
+        del left[key]
+    lone: dict[ObjectKey, list[ObjectKey]] = {}
+    for key in left:
+        lone.setdefault(key._replace(namespace=""), []).append(key)
+    alike: dict[ObjectKey, list[ObjectKey]] = {}
+    for key in wanted:
+        if key not in found:
+            alike.setdefault(key._replace(namespace=""), []).append(key)
+    for name, keys in alike.items():
+        others = lone.get(name, [])
+        if len(keys) == len(others) == 1 and "" in (keys[0].namespace, others[0].namespace):
+            found[keys[0]] = others[0]
+    return found
+
+
+def repeats(found: Sequence[Manifest], where: str) -> list[str]:
+    """What to say of objects that are given twice, in sentences. where: the side on which they are."""
+    kinds = kinds_in((), found)
+    counts = Counter(key_of(one, kinds) for one in found)
+    return [
+        f"{key.short()} is given {count} times {where}; the last one counts"
+        for key, count in counts.items()
+        if count > 1
+    ]
+
+
+def is_owned(live: Manifest) -> bool:
+    """Whether another object in the cluster created it, as a ReplicaSet creates Pods."""
+    metadata = live.get("metadata")
+    return isinstance(metadata, Mapping) and bool(metadata.get("ownerReferences"))
+
+
+def _is_aside(pair: Pair) -> bool:
+    """Whether Git never declares an object, because another object in the cluster created it."""
+    return pair.desired is None and pair.live is not None and is_owned(pair.live)
+
+
+class AssessedPair(NamedTuple):
+    """A pair, without values of Secrets, and its assessment."""
+
+    pair: Pair
+    assessment: Assessment
+
+
+class ApplicationAssessment(NamedTuple):
+    """The assessments of many resources. whole: their roll-up as one application. problems: objects given twice."""
+
+    resources: tuple[AssessedPair, ...]
+    whole: Rollup
+    problems: tuple[str, ...] = ()
+
+
+def _there(sides: Iterable[Manifest | None]) -> list[Manifest]:
+    return [side for side in sides if side is not None]
+
+
+def assess_pairs(
+    pairs: Sequence[Pair],
+    overrides: Overrides,
+    scripts: ScriptRunner,
+    *,
+    now: int,
+    is_declared: bool,
+    dry_runs: Sequence[Manifest | None] = (),
+) -> ApplicationAssessment:
+    """Assess each pair, and all of them as one application. A definition among them tells of its kind.
+
+    is_declared: whether the desired objects are known at all. now: the time for scripts, whole seconds since 1970.
+    dry_runs: for each pair the API server's answer to a dry-run apply, if there is one; none at all may be given.
+    """
+    found = []
+    kinds = kinds_in(_there(pair.live for pair in pairs), _there(pair.desired for pair in pairs))
+    for pair, dry_run in zip_longest(pairs, dry_runs[: len(pairs)]):
+        # Git never declares what another object created, so nothing is missing from Git there.
+        known = is_declared and not _is_aside(pair)
+        assessment = assess(
+            pair.live,
+            pair.desired,
+            overrides,
+            scripts,
+            now=now,
+            is_known=known,
+            dry_run=dry_run,
+            explains=True,
+            facts=kinds.of(pair.live or pair.desired or {}),
+        )
+        found.append(AssessedPair(Pair(pair.key, shown(pair.live), shown(pair.desired)), assessment))
+    members = [
+        Member(one.key[:2], one.key.short(), one.live is not None, assessment, _is_aside(one))
+        for one, assessment in found
+    ]
+    return ApplicationAssessment(tuple(found), roll_up(members, overrides.profile))
