@@ -33,7 +33,7 @@ watch node_pool --tree shop-us --from start --no-follow --rejections
 watch node --state Failed --tree factory --from start --limit 1
 rejections
 rejections --reason guard
-machines
+kinds show
 get cluster nowhere
 get claster shop-eu
 get node shop-eu
@@ -41,7 +41,7 @@ list node --state Broken
 tree nowhere
 history node shop-eu/web/web-9
 rejections show 1
-machines claster
+kinds show claster
 """
 
 
