@@ -49,7 +49,7 @@ async def test_a_fresh_installation_has_nothing_to_change(shell: Shell, layout: 
 async def test_differences_are_shown_and_changed(shell: Shell, wire: Wire, layout: Layout) -> None:
     await spoil(wire, layout.events, discard="old", description="ours")
     await spoil(wire, layout.log, max_bytes=10**9)
-    words = ("streams", "--events-max-bytes", "20GB", "--log-max-bytes", "2MB", "--events-max-age", "86400")
+    words = ("admin", "streams", "--events-max-bytes", "20GB", "--log-max-bytes", "2MB", "--events-max-age", "86400")
     shown = await shell(*words)
     assert (shown.code, shown.err) == (1, "--apply changes this\n")
     rows = shown.out.partition("\n\n")[2].splitlines()[1:]

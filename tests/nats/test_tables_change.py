@@ -278,7 +278,7 @@ async def test_an_archive_and_a_part_of_the_log_hold_the_change(
 
 async def test_the_command_says_who_would_be_stranded(wire: Wire, settings: Settings) -> None:
     await decide(wire, settings, FIRST, BEGIN)
-    words = ("tables", "--nats", settings.nats[0], "--prefix", settings.prefix, "--with")
+    words = ("kinds", "check", "--nats", settings.nats[0], "--prefix", settings.prefix, "--with")
     code, out, err = await call(*words, f"{TABLES}:UNMAPPED")
     assert code == 1
     assert next(line.split() for line in out.splitlines() if "stranded" in line) == [

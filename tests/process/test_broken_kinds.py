@@ -118,7 +118,7 @@ def test_packages_that_need_each_other_are_whole(site: Path) -> None:
 
 def test_other_commands_go_on_with_a_warning(tmp_path: Path) -> None:
     install(tmp_path, "bad_absent")
-    words = [*COMMAND, "machines", "cluster"]
+    words = [*COMMAND, "kinds", "show", "cluster"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NO_COLOR": "1"}
     done = subprocess.run(words, env=environment, check=False, capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, "cluster" in done.stdout) == (0, True)

@@ -44,6 +44,8 @@ PARSED = {
     "phaseline notices hold": "needs a notice",
     "phaseline notices take": "needs a notice",
     "phaseline notices release": "needs a notice",
+    "phaseline admin backup": "writes outside the folder of the test",
+    "phaseline admin restore": "reads that backup",
     "phaseline log archive": "writes outside the folder of the test, and nothing is that old",
     "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",
     "phaseline log export all.plog.zst --records --archive": "reads that archive",

@@ -193,9 +193,7 @@ async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp
     wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
     with pytest.raises(AssertionError, match=wrong):
         replay(tmp_path / "x.plog", DEGRADED).assert_as_expected()
-    with pytest.raises(
-        AssertionError, match="holds no expected states: write it with `phaseline log export --as-test`"
-    ):
+    with pytest.raises(AssertionError, match="holds no expected states: write it by `phaseline log export --as-test`"):
         replay(tmp_path / "y.plog").assert_as_expected()
 
 

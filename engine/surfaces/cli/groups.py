@@ -28,7 +28,7 @@ admin = Lazy(
     },
     examples=[
         ("phaseline admin backup /backup/pl-monday", "while everything runs"),
-        ("phaseline admin streams --replicas 3", "what that would change"),
+        ("phaseline admin streams", "what each stream holds, and what this version wants otherwise"),
         ("phaseline admin sources", "who sends what, and of whom nothing is taken"),
     ],
 )

@@ -28,7 +28,7 @@ PIDS = "pids"
 LIMIT = 120
 LASTING = re.compile(
     r"phaseline (up|worker|serve)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
-    r"phaseline (get|list|status|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b|nats-server -c"
+    r"phaseline (get|list|emco status|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b|nats-server -c"
 )
 """Commands that run until Ctrl-C."""
 FREE_PORTS = (

@@ -29,7 +29,7 @@ SESSION = (
 )
 FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """The SVG shall need no other file."""
-PLACE = re.compile(r"(?m)^ *\d+(?=<time>)")
+PLACE = re.compile(r"(?m)^ *\d+(?= ?<time>)")
 """The place of a record in the log, which depends on how many commits the worker made before."""
 
 
