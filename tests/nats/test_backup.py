@@ -78,7 +78,7 @@ async def test_the_original_is_killed_and_the_backup_goes_on(wire: Wire, setting
     async with at_work(one, wire), Client.open(one, kinds=BUILT_IN_KINDS) as client:
         await until_decided(wire, layout)
         assert await client.log_identity() > number
-        found = await client.publish_and_wait("node", "reported", "c0/p/n0", {"phase": "Running"}, timeout=LIMIT)
+        found = await client.publish_and_wait("cluster", "create", "new", timeout=LIMIT)
         assert found.rejection is None
         await until_decided(wire, layout)
         assert (await audited(wire, layout)).holds

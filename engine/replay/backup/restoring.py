@@ -47,9 +47,9 @@ def _changed(entry: StreamEntry, changes: dict[str, object]) -> StreamEntry:
 
 
 async def _put_back(wire: Wire, folder: Path, entry: StreamEntry, advance: Callable[[int], None]) -> None:
-    found = await stream_files.put_back(wire, entry, folder, advance)
-    if found < entry.messages:
-        raise bad(folder, f"{entry.file} had {entry.messages:,} messages, of which the server took {found:,}")
+    last = await stream_files.put_back(wire, entry, folder, advance)
+    if last < entry.last:  # how many there are is no sign: of a schedule only the last one stays
+        raise bad(folder, f"{entry.file} ended at message {entry.last:,}, and the server has it up to {last:,}")
 
 
 async def skip_to(wire: Wire, layout: Layout, place: int) -> None:

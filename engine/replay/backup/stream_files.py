@@ -89,7 +89,7 @@ class _Chunks:
 
 
 async def put_back(wire: Wire, entry: StreamEntry, folder: Path, advance: Callable[[int], None]) -> int:
-    """Make a stream of its file; returns how many messages it has. Raises `ApiFailed`, `NoAnswer`, `OSError`."""
+    """Make a stream of its file; returns the number of its last message. Raises `ApiFailed`, `NoAnswer`, `OSError`."""
     body = {"config": entry.config, "state": entry.state}
     where = str((await wire.api(f"STREAM.RESTORE.{entry.stream}", body))["deliver_subject"])
     with regular_files.opened(folder, entry.file) as file:
@@ -97,4 +97,4 @@ async def put_back(wire: Wire, entry: StreamEntry, folder: Path, advance: Callab
             await wire.request(where, chunk, timeout=PATIENCE)
             advance(len(chunk))
     made = read_reply(where, (await wire.request(where, b"", timeout=PATIENCE)).data)
-    return int(made["state"]["messages"])
+    return int(made["state"]["last_seq"])
