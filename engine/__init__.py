@@ -35,7 +35,7 @@ what waits too long for an answer is *Stalled*.
 do what there; `scripts` runs users' scripts in a process of their own; `log` reads, and says why; `publish` sends
 events and waits for what became of them; `worker` is the loop of a partition, claims it and commits; `replay` decides a
 recorded log again, and keeps its past in files. `surfaces` is what people and programs meet: the client, the command,
-the API, the page, the test kit. `products` has what EMCO, GitOps, Fleet and notices add beside their tables.
+the API, the page, the test kit. `products` has what EMCO, GitOps, Fleet, notices and levels add beside their tables.
 
 A room imports only rooms before it; contracts in pyproject.toml hold that. docs/design.md has the details,
 docs/developing/structure.md the rooms by floor, and the way of one event by file and function.

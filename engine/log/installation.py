@@ -1,7 +1,7 @@
 """An installation: a connection, the names of its streams, and the tables of its kinds.
 
-Belongs here: `Installation`, and everything that follows from these three alone. Does not: reading or writing streams,
-finding the streams (`nats.streams`).
+Belongs here: `Installation`, what follows from these three alone, and the server's clock. Does not: reading or writing
+streams, finding the streams (`nats.streams`).
 """
 
 import msgspec
@@ -13,6 +13,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
+from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 
@@ -45,6 +46,10 @@ class Installation(msgspec.Struct, frozen=True):
     def partition_of(self, entity_id: str) -> int:
         """The partition of the tree of this entity: it decides the tree, and stands in the subjects of its messages."""
         return partition_of_id(entity_id, self.layout.partitions)
+
+    async def server_time(self) -> int:
+        """The server's clock, ns. Raises `ApiFailed`, `NoAnswer`."""
+        return nanoseconds((await self.wire.api(f"STREAM.INFO.{self.layout.events}"))["ts"])
 
     def tree(self) -> Tree:
         """An empty tree for entities of these kinds."""

@@ -42,13 +42,17 @@ class EventMessage(NamedTuple):
     unread: tuple[str, ...] = ()
 
 
+def local_user() -> str:
+    """The user of this machine, as far as it is known."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
 def default_source(program: str) -> str:
     """The source of events if no other is given: `/phaseline/<program>/<user>`."""
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        user = "unknown"
-    return f"/phaseline/{program}/{user}"
+    return f"/phaseline/{program}/{local_user()}"
 
 
 class EventDetails(TypedDict, total=False):

@@ -5,7 +5,6 @@ all else (here). Only operators and workers may write them; which operator it wa
 Belongs here: leaving a note, reading the notes of all sorts. Does not: what the commands do, showing notes.
 """
 
-import getpass
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -19,6 +18,7 @@ from phaseline.engine.log.purge import PurgeNote
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
@@ -53,14 +53,10 @@ def operator(settings: Settings) -> str:
     Neither is proven. The user of NATS is named by the URL, or by the file of its key. A URL that has a name without a
     password has a token there, which is a secret.
     """
-    try:
-        local = getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        local = "unknown"
     file, urls = settings.nkey or settings.creds or settings.tls_cert, map(urlsplit, settings.nats)
     named = [unquote(url.username) for url in urls if url.username and url.password]
     user = named[0] if named else file.stem if file else ""
-    return f"/phaseline/cli/{local}" + (f" as NATS user {user}" if user else "")
+    return default_source("cli") + (f" as NATS user {user}" if user else "")
 
 
 async def leave(wire: Wire, settings: Settings, command: str, what: str) -> NotPermitted | None:

@@ -39,11 +39,6 @@ async def renewed_at(installation: Installation) -> int:
     return max(0, nanoseconds(state["last_ts"])) if state["last_seq"] else 0
 
 
-async def server_time(installation: Installation) -> int:
-    """The server's clock, ns."""
-    return nanoseconds((await installation.wire.api(f"STREAM.INFO.{installation.layout.events}"))["ts"])
-
-
 async def note(installation: Installation, since: int, until: int, worker: str) -> OutageNote | None:
     """Note that the server took nothing between two times; None if it did, or if that is no time. Raises as `Wire`.
 

@@ -162,7 +162,7 @@ class Leases:
         if not (paused or since):
             return
         try:
-            until = now = await server_outages.server_time(self._installation)
+            until = now = await self._installation.server_time()
             if paused is not None:
                 here = time.monotonic()
                 since, until = (now - round((here - one) * 1e9) for one in paused)

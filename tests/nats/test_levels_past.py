@@ -12,7 +12,6 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.levels.fold.reckoning import ENTITY, KIND, TREE, LevelsReport, levels_map
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
 from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.publish import server_outages
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.errors import InvalidInput, NotFound, NotInLog, TreeUnknown
@@ -220,7 +219,7 @@ async def test_what_was_decided_later_counts_from_when_it_was_stored(settings: S
         await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
     async with Client.open(one) as client:
         receipt = await client.publish("node", "not_ready", "c1/p/n1")
-        end = await server_outages.server_time(Installation(wire, layout, BUILT_IN_KINDS))
+        end = await Installation(wire, layout, BUILT_IN_KINDS).server_time()
         await client.publish("node", "ready", "c1/p/n1")
         unknown_yet = await client.levels.measure("start", timestamp(end), tree="c1/p/n1")
         assert unknown_yet.total.failures.number == 0

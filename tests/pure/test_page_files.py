@@ -7,9 +7,10 @@ behaves in a browser (`test_page`).
 import json
 import re
 
-from phaseline.engine.surfaces.page.files import INDEX, files
+from phaseline.engine.surfaces.page.files import INDEX, files, packed
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.state_classes import CLASSES
+from tests.support.command import ROOT
 
 LIMIT = 184_000
 """Bytes of all files together. The list of what is bad, asking before an event touches much, and levels took most."""
@@ -23,6 +24,15 @@ OWN_NAMES = ("http://www.w3.org/2000/svg",)
 
 def test_the_files_are_small_together() -> None:
     assert sum(len(one.body) for one in files().values()) < LIMIT
+
+
+def test_a_style_sheet_loses_blanks_and_nothing_else() -> None:
+    sheet = (ROOT / "engine/surfaces/page/style.css").read_bytes()
+    assert packed(b"a :hover, b > c {\n\tmargin: 0 1px; color: red\n}\n@media (x: 1px) { d { top: 0 } }\n") == (
+        b"a :hover,b > c{margin:0 1px;color:red}@media (x:1px){d{top:0}}"
+    )
+    assert re.sub(rb"\s", b"", packed(sheet)) == re.sub(rb"\s", b"", sheet)
+    assert packed(packed(sheet)) == packed(sheet) == files()["style.css"].body
 
 
 def test_each_file_that_is_named_exists() -> None:
@@ -98,10 +108,10 @@ def _contrast(one: str, other: str) -> float:
 
 
 def test_the_colours_stand_out_in_light_and_dark() -> None:
-    schemes = [one for one in re.findall(r":root \{(.*?)\}", TEXTS["style.css"], re.DOTALL) if "--back:" in one]
+    schemes = [one for one in re.findall(r":root ?\{(.*?)\}", TEXTS["style.css"], re.DOTALL) if "--back:" in one]
     assert len(schemes) == 2
     for scheme in schemes:
-        colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", scheme))
+        colours = dict(re.findall(r"--([\w-]+): ?(#[0-9a-f]{6})", scheme))
         for back in ("back", "panel", "chosen", "shade"):
             for name in ("text", "soft", "accent", *CLASSES):
                 assert _contrast(colours[name], colours[back]) >= 4.5, (name, back)

@@ -4,7 +4,7 @@ Belongs here: their options and layout. Does not: counting (`levels.fold`), read
 (`phaseline.engine.products.levels`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,13 +25,11 @@ from phaseline.engine.products.levels.fold.reckoning import (
 )
 from phaseline.engine.products.levels.fold.spared import Excuse
 from phaseline.engine.products.levels.fold.tallies import CLASS_OF, Outage, Part
-from phaseline.engine.products.levels.reading import LevelsQuestion
-from phaseline.engine.products.levels.reading import levels as read_levels
-from phaseline.engine.products.notices.fold.rules import QuietWindow
+from phaseline.engine.products.levels.views import Levels
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import entity_name, names, options, render, similar_ids, terminal, undecided
-from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.overview import counted
@@ -42,7 +40,6 @@ from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.state_classes import StateClass
-from phaseline.schemas.records import SECOND
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 SHOWN: Final = 10
@@ -53,33 +50,23 @@ PARTS: Final[dict[Part, str]] = {
 """What is told of a class beside its states."""
 
 
-class LevelsGroup(Page, click.Group):
-    """A group with the default command `show`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Add `show` if no command is given, then parse as click does."""
-        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
-            args = ["show", *args]
-        return super().parse_args(ctx, args)
-
-
 class GroupingType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """How entities are grouped: `tree`, `kind`, or `label=NAME`."""
+    """How entities are grouped: `entity`, `tree`, `kind`, or `label=NAME`."""
 
     name = "grouping"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """The grouping, and the name of the attribute."""
-        if isinstance(value, tuple):
-            return value
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text, if it is one of these."""
         try:
-            return read_grouping(str(value))
+            read_grouping(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        return str(value)
 
 
 @click.group(
-    cls=LevelsGroup,
+    cls=DefaultGroup,
+    default="show",
     examples=[
         ("phaseline levels", "all entities, the last thirty days"),
         ("phaseline levels c1 --from 7d", "one tree"),
@@ -125,7 +112,7 @@ def levels() -> None:
 @options.archived
 @options.output("json", "yaml", "wide")
 def show(
-    settings: Settings, *, what: str | None, start: When, end: When | None, objective: float, by: tuple[str, str],
+    settings: Settings, *, what: str | None, start: When, end: When | None, objective: float, by: str,
     kind: str | None, file: Path | None, slice_: float | None, flaps: bool, limit: int, output: Output,
 ) -> int | None:  # fmt: skip
     """Show availability, the time in each class, outages and the error budget; the worst first.
@@ -133,15 +120,15 @@ def show(
     Time in windows, and what was excused, counts for nothing. Time in which something was silent, or the server could
     take no event, is unknown: it counts, but never as good. Time without a worker is known, since the log catches up.
     """
-    found = _named(what, kind)
-    asked = LevelsQuestion(
-        start, end, found[0], found[1], by[0], by[1], objective, _windows(file), round((slice_ or 0) * SECOND), flaps,
-    )  # fmt: skip
+    tree, kind = _named(what, kind)
 
     async def work() -> None:
-        async with undecided.reading(settings, next(iter(asked.trees), None), end) as client:
+        async with undecided.reading(settings, tree, end) as client:
             await undecided.tell_archived({"": client}, start)
-            got = await read_levels(client, asked, when_slow("reading the log", "records"))
+            got = await Levels(client).measure(
+                start, end, tree=tree or (), kind=kind, by=by, objective=objective, windows=file, slices=slice_ or 0,
+                flaps=flaps, progress=when_slow("reading the log", "records"),
+            )  # fmt: skip
         if output.is_data:
             output.show(levels_map(got))
         else:
@@ -150,25 +137,16 @@ def show(
     return terminal.run(work())
 
 
-def _named(what: str | None, kind: str | None) -> tuple[tuple[str, ...], str | None]:
-    """The trees and the kind that are asked for. A word that is a kind is one; else it is an id."""
+def _named(what: str | None, kind: str | None) -> tuple[str | None, str | None]:
+    """The tree and the kind that are asked for. A word that is a kind is one; else it is an id."""
     if what is None:
-        return (), kind
+        return None, kind
     kinds = installed()
     if (spelt := names.spelt(what, kinds)) in kinds:
         if kind not in (None, spelt):
             raise click.UsageError(f"the kind is named twice: {spelt}, and --kind {kind}")
-        return (), spelt
-    return (entity_name.read(kinds, what, None).id,), kind
-
-
-def _windows(file: Path | None) -> Sequence[QuietWindow]:
-    if file is None:
-        return ()
-    # it needs YAML, which is not always installed
-    from phaseline.engine.products.notices.fold import read_rules  # noqa: PLC0415
-
-    return read_rules.read_file(file, installed()).windows
+        return None, spelt
+    return entity_name.read(kinds, what, None).id, kind
 
 
 WHY: Final = click.option("--why", required=True, metavar="TEXT", help="Why, for those who read it later.")

@@ -4,7 +4,6 @@ Belongs here: their options and words. Does not: what becomes of the notice (`ki
 """
 
 import functools
-import getpass
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 
 from phaseline.engine.log.when import seconds_of
 from phaseline.engine.products.notices.names import of_notices
+from phaseline.engine.publish.compose import local_user
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import options, terminal
@@ -74,7 +74,7 @@ def take(by: str | None) -> tuple[str, Mapping[str, Any], str]:
 
     It is given back after 8 hours, which is told once; or by `notices release`. It ends with the notice.
     """
-    name = by or _user()
+    name = by or local_user()
     return "take", {"taken_by": name[:200]}, f"taken by {name}, given back after 8 hours"
 
 
@@ -102,10 +102,3 @@ def hold(seconds: float) -> tuple[str, Mapping[str, Any], str]:
 def release(*, taken: bool) -> tuple[str, Mapping[str, Any], str]:
     """End the hold of a notice; with --taken give it back."""
     return ("give_back", {}, "given back") if taken else ("release", {}, "no longer on hold")
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "unknown"

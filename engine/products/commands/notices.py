@@ -18,7 +18,7 @@ from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.past import tried
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import cells, names, options, render, terminal
-from phaseline.engine.surfaces.cli.help import ListingGroup, Page
+from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.overview import counted
@@ -31,7 +31,7 @@ WORDS: Final = {"begin": "BEGINS", "flapping": "FLAPPING", "reminder": "REMINDER
 
 
 @click.group(
-    cls=ListingGroup,
+    cls=DefaultGroup,
     examples=[
         ("phaseline notices", "what is open now"),
         ("phaseline notices why node-down/4711", "why it was told, and to whom"),

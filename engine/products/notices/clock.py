@@ -10,12 +10,9 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.publish.backlog import Owned, owner_of
 from phaseline.schemas.errors import NoAnswer
-from phaseline.schemas.records import nanoseconds
 
 PROMPT = 0.4
 """Seconds in which an owner answers that waits for no commit in doubt."""
-
-
 ARRIVED = 0.5
 """Seconds after which an event that the server has stored has reached its worker."""
 
@@ -27,18 +24,13 @@ class Settled(NamedTuple):
     place: int
 
 
-async def server_time(installation: Installation) -> int:
-    """The time of the server, ns."""
-    return nanoseconds((await installation.wire.api(f"STREAM.INFO.{installation.layout.events}"))["ts"])
-
-
 async def settled(installation: Installation) -> Settled | None:
     """The time up to which no record can come any more; None if that is not known now.
 
     Every partition has to have decided all that EVENTS holds of it.
     """
     wire, layout = installation.wire, installation.layout
-    time_ns = await server_time(installation)
+    time_ns = await installation.server_time()
     answers = await asyncio.gather(*(_has_decided(installation, one) for one in range(layout.partitions)))
     if not all(answers):
         return None

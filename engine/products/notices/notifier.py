@@ -25,6 +25,7 @@ from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.taking_up import KnownNotices, known
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotInLog, NotProvisioned
 from phaseline.schemas.records import SECOND, timestamp
@@ -79,7 +80,7 @@ class Notifier:
                 await self._follow(stop)
             except (NoAnswer, ApiFailed, NotProvisioned) as error:
                 log.warning("notifier_begins_again", error=str(error))
-                await either(stop, AGAIN)
+                await unless_stopped(asyncio.sleep(AGAIN), stop)
 
     @property
     def lag(self) -> float:
@@ -89,7 +90,7 @@ class Notifier:
     async def _follow(self, stop: asyncio.Event) -> None:
         installation = await self._main._session.installation()  # noqa: SLF001  # the other half of the client
         self._pending = None
-        self._ahead_ns = await clock.server_time(installation) - time_ns()
+        self._ahead_ns = await installation.server_time() - time_ns()
         following, checkpoint = await self._taken_up(installation, stop)
         if stop.is_set():
             return
@@ -124,11 +125,11 @@ class Notifier:
         """Where to go on: behind all that was stored before."""
         self._identity = await self._main.log_identity()
         while self._identity == log_identity.UNKNOWN and not stop.is_set():
-            await either(stop, LOOK)  # until a worker has worked on it
+            await unless_stopped(asyncio.sleep(LOOK), stop)  # until a worker has worked on it
             self._identity = await self._main.log_identity()
         own = await self._notices._session.installation()  # noqa: SLF001  # as above
         while not stop.is_set() and await clock.settled(own) is None:
-            await either(stop, LOOK)  # what a former notifier stored last counts
+            await unless_stopped(asyncio.sleep(LOOK), stop)  # what a former notifier stored last counts
         found = await known(self._notices, self._prefix)
         end = (await self._main.moment("now")).place
         self._is_known = found.checkpoint is not None
@@ -244,12 +245,3 @@ class Notifier:
             self._behind_since = None
         elif self._behind_since is None:
             self._behind_since = asyncio.get_running_loop().time()
-
-
-async def either(stop: asyncio.Event, seconds: float) -> None:
-    """Wait so long, or until `stop` is set."""
-    try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        return

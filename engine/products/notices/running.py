@@ -15,6 +15,7 @@ from phaseline.engine.products.notices.troubles import OwnTroubles
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import system
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines.built_in import installed
 
 Part = Callable[[Settings, Rules, asyncio.Event], Awaitable[None]]
@@ -69,13 +70,8 @@ async def _until(ready: asyncio.Event, worker: "asyncio.Task[Any]", stop: asynci
 
 
 async def _said(notifier: Notifier, stop: asyncio.Event, following: Callable[[], None]) -> None:
-    waiting = asyncio.create_task(notifier.is_following.wait())
-    stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    if waiting.done():
+    if await unless_stopped(notifier.is_following.wait(), stop):
         following()
-    waiting.cancel()
-    stopping.cancel()
 
 
 async def _all_of(worker: "asyncio.Task[Any]", works: Sequence[Awaitable[None]], stop: asyncio.Event) -> None:

@@ -11,8 +11,9 @@ from phaseline.engine import logs
 from phaseline.engine.products.notices.events import events_of
 from phaseline.engine.products.notices.fold.groups import NoticeEvent, Word
 from phaseline.engine.products.notices.names import OWN
-from phaseline.engine.products.notices.notifier import SLOW, Notifier, either
+from phaseline.engine.products.notices.notifier import SLOW, Notifier
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines.kinds.notices.delivery import FAILED, GIVEN_UP, SENT
 from phaseline.machines.kinds.notices.notice import UNDER_WAY
 from phaseline.schemas.errors import ApiFailed, NoAnswer
@@ -52,7 +53,7 @@ class OwnTroubles:
                 await self.look(await self._now())
             except (NoAnswer, ApiFailed) as error:
                 log.warning("troubles_unknown", error=str(error))
-            await either(stop, LOOK)
+            await unless_stopped(asyncio.sleep(LOOK), stop)
 
     async def look(self, now: int) -> None:
         """Tell what has become wrong, and what is over. now: by the clock of the server, ns."""
@@ -67,9 +68,7 @@ class OwnTroubles:
             await self._notices.publish_many(made, check=False)
 
     async def _now(self) -> int:
-        from phaseline.engine.products.notices import clock  # noqa: PLC0415  # beside its other user
-
-        return await clock.server_time(await self._notices._session.installation())  # noqa: SLF001  # the same client
+        return await (await self._notices._session.installation()).server_time()  # noqa: SLF001  # the same client
 
     # ---- what is wrong
 

@@ -104,13 +104,18 @@ class Page(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-class ListingGroup(Page, click.Group):
-    """A group with the default command `list`."""
+class DefaultGroup(Page, click.Group):
+    """A group with a default command."""
+
+    def __init__(self, *, default: str = "list", **rest: Any) -> None:
+        """default: its name. `rest` is what click's groups take."""
+        super().__init__(**rest)
+        self._default = default
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Add `list` if no command is given, then parse as click does."""
+        """Add the default command if none is given, then parse as click does."""
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
-            args = ["list", *args]
+            args = [self._default, *args]
         return super().parse_args(ctx, args)
 
 

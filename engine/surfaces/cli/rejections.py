@@ -15,7 +15,7 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells.reading import records_of
 from phaseline.engine.surfaces.cli import names, options, publish, render, selection, terminal, undecided
-from phaseline.engine.surfaces.cli.help import ListingGroup, Page
+from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.operations import leave_note
 from phaseline.engine.surfaces.cli.output import Output
@@ -74,7 +74,7 @@ FIELDS: dict[str, Callable[[RejectionCount], Any]] = {
 
 
 @click.group(
-    cls=ListingGroup,
+    cls=DefaultGroup,
     examples=[
         ("phaseline rejections", "all rejections"),
         ("phaseline rejections node --reason guard", "some rejections"),

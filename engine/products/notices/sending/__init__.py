@@ -9,6 +9,10 @@
 | `smtp` | one e-mail; the only importer of `aiosmtplib` |
 | `bus` | a subject of NATS |
 | `ways` | how each type of receiver is sent to |
+| `pending` | which deliveries wait |
+| `sender` | claims a delivery, sends it, reports what came of it |
+| `alert_states` | sends open alerts again |
+| `counts` | numbers for metrics |
 
 Does not: what a message says (`fold.bodies`), who is told of what (`notices.fold`).
 """

@@ -17,7 +17,6 @@ from typing import Any
 from phaseline.engine import logs
 from phaseline.engine.log.when import NOW
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.products.notices import clock
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
 from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import alert_states, ways
@@ -128,7 +127,7 @@ class NoticeSender:
         for record in sorted([one async for one in view.unsorted()], key=lambda one: one.time_ns):
             found.take(record)
         installation = await self.client._session.installation()  # noqa: SLF001  # the other half of the client
-        self._ahead = await clock.server_time(installation) - time.time_ns()
+        self._ahead = await installation.server_time() - time.time_ns()
         self.pending = found
         for queue in self._queues.values():
             queue.news.set()
