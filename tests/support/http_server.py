@@ -34,7 +34,7 @@ class Api(NamedTuple):
         wanted = {name.rstrip("_"): value for name, value in parameters.items()}
         answer = await self.http.get(path, params=wanted or None)
         assert answer.status_code == status, answer.text
-        return answer.json()
+        return json.loads(answer.text, object_pairs_hook=each_once)
 
     async def place(self) -> int:
         """The last place of the log, once the server has reached it."""
@@ -62,3 +62,10 @@ async def http_server(
             while (await http.get("/readyz")).status_code != 200:
                 await asyncio.sleep(0.01)
         yield Api(served.url, served.service, http)
+
+
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A map of JSON, which names nothing twice."""
+    found = dict(pairs)
+    assert len(found) == len(pairs), [name for name, _ in pairs]
+    return found

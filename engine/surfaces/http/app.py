@@ -141,7 +141,7 @@ class HttpApp:
         headers = dict(answer.headers)
         body = answer.body if isinstance(answer.body, bytes) else codec.encode_json(answer.body)
         if answer.moment is not None:
-            body = _with_moment(answer.moment, body)
+            body = _with_moment(answer.moment, body, is_timed=isinstance(answer.body, dict) and "time" in answer.body)
             headers["ETag"] = tag = self._tag(call, answer.moment.place)
             headers["Cache-Control"] = self._access.cached(FOR_EVER if answer.is_past else REVALIDATED)
             headers["Vary"] = self._access.varying
@@ -170,9 +170,10 @@ def _is_past(route: Route, values: dict[str, Any]) -> bool:
     return route.reads_past or values.get("at") not in (None, NOW)
 
 
-def _with_moment(moment: Moment, body: bytes) -> bytes:
-    """An answer with its place and time at the front."""
-    head = f'{{"place":{moment.place},"time":"{timestamp(moment.time_ns)}"'.encode()
+def _with_moment(moment: Moment, body: bytes, *, is_timed: bool) -> bytes:
+    """An answer with its place and time at the front. is_timed: whether it says itself of which time it is."""
+    time = "" if is_timed else f',"time":"{timestamp(moment.time_ns)}"'
+    head = f'{{"place":{moment.place}{time}'.encode()
     return head + (b"}" if body == b"{}" else b"," + body[1:])
 
 
