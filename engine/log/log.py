@@ -6,25 +6,43 @@ Whoever archives writes a note before anything is trimmed. So a read of the stre
 is read after it does not cover what was asked for.
 """
 
+import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import NamedTuple, Self, TypeVar
 
+from phaseline.engine.core.message import Headers
 from phaseline.engine.log import foreign
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.when import Time
-from phaseline.engine.nats.direct_get import direct
+from phaseline.engine.log.when import END, Time
+from phaseline.engine.nats.direct_get import LastMessage, direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
+from phaseline.engine.nats.wire import Wire
+from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.errors import NoAnswer, NotFound
-from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.records import nanoseconds, timestamp
 
 T = TypeVar("T")
+
+
+class FetchedEvent(NamedTuple):
+    """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339.
+
+    body: with the whole envelope, also of an event that was sent in binary mode. sent: the body as it was sent.
+    headers: those that are part of an event in binary mode.
+    """
+
+    subject: str
+    body: bytes
+    time: str
+    sent: bytes
+    headers: Headers
 
 
 class Beginning(NamedTuple):
@@ -61,6 +79,15 @@ class Log(NamedTuple):
         await archive.follow()
         return archive
 
+    async def check_at_hand(self, named: int | Time) -> None:
+        """Raise `NotInLog` if the stream no longer shows this moment, and no archive is at hand."""
+        if self.installation.archive is None:
+            await self.past(named)
+
+    async def out_of_reach(self) -> ArchiveNote | None:
+        """The note of what was trimmed and cannot be read, because no archive is at hand; None if there is nothing."""
+        return None if self.installation.archive is not None else await self.trimmed()
+
     async def shown(
         self, named: int | Time, stream: Callable[[], Awaitable[T]], archived: Callable[[LogArchive], Awaitable[T]]
     ) -> T:
@@ -72,6 +99,30 @@ class Log(NamedTuple):
             if past is None:
                 return found
         return await archived(past)
+
+    async def record(self, place: int) -> LastMessage | Stored | None:
+        """The message of a record at a place; None if neither the stream nor the archive holds one there."""
+        wire, archive = self.installation.wire, self.installation.archive
+        asked = json.dumps({"seq": place}).encode()
+        reply = await direct(wire, self.installation.layout.log, asked) if 0 < place < END else None
+        message = None if reply is None else foreign.message_in(reply)
+        if message is not None and message.subject.startswith(f"{self.installation.prefix}.log."):
+            return message
+        return None if archive is None else await archive.record(place)
+
+    async def event(self, position: int) -> FetchedEvent | None:
+        """The event at a position; None if neither EVENTS nor the archive holds it."""
+        return (await self.events([position])).get(position)
+
+    async def events(self, positions: Sequence[int]) -> dict[int, FetchedEvent]:
+        """Those of these events that EVENTS holds, or the archive."""
+        wire, stream, archive = self.installation.wire, self.installation.layout.events, self.installation.archive
+        held = await asyncio.gather(*(direct_event(wire, stream, one) for one in positions))
+        found = {position: one for position, one in zip(positions, held, strict=True) if one is not None}
+        if archive is not None and len(found) < len(positions):
+            archived = await archive.events(set(positions) - found.keys())
+            found |= {position: _fetched(stored) for position, stored in archived.items()}
+        return found
 
     async def begins(self) -> Beginning:
         """From where on everything can be read."""
@@ -183,6 +234,23 @@ class ArchiveReader:
             if archived >= self._first:
                 raise NoAnswer.archived_meanwhile(archive=self._archive.name, place=archived)
             self._is_whole = True
+
+
+async def direct_event(wire: Wire, stream: str, position: int) -> FetchedEvent | None:
+    """The event at a position of the stream EVENTS, which has this name; None if it does not hold it."""
+    reply = await direct(wire, stream, json.dumps({"seq": position}).encode())
+    if reply is None:
+        return None
+    return FetchedEvent(
+        reply.headers["Nats-Subject"], binary_mode.structured(reply.data, reply.block),
+        reply.headers["Nats-Time-Stamp"], reply.data, binary_mode.headers(reply.block),
+    )  # fmt: skip
+
+
+def _fetched(stored: Stored) -> FetchedEvent:
+    """An event of the archive."""
+    body, headers = binary_mode.structured(stored.data, stored.block), binary_mode.headers(stored.block)
+    return FetchedEvent(stored.subject, body, timestamp(stored.time_ns), stored.data, headers)
 
 
 def _lies_in(archive: LogArchive, start: int | str) -> bool:

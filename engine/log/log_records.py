@@ -1,16 +1,14 @@
-"""Reads of LOG and EVENTS: one record by its place, one event by its position, and ranges of records.
+"""Reads of LOG: one record by its place, and ranges of records.
 
 Belongs here: reads that end. Does not: states (`latest`, `as_of`), future records (`watch`).
 """
 
-import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.message import Headers
 from phaseline.engine.core.tables_change import change
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
@@ -21,9 +19,8 @@ from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec, losses, wire_codec
-from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.errors import NewerRecord, NotFound
-from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
+from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
 from phaseline.schemas.templates import reading
 
 NO_RECORD = (ValueError, KeyError, TypeError, AttributeError)
@@ -43,68 +40,15 @@ class Logged(NamedTuple):
         return codec.decode(self.body)
 
 
-class FetchedEvent(NamedTuple):
-    """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339.
-
-    body: with the whole envelope, also of an event that was sent in binary mode. sent: the body as it was sent.
-    headers: those that are part of an event in binary mode.
-    """
-
-    subject: str
-    body: bytes
-    time: str
-    sent: bytes
-    headers: Headers
-
-
 async def record_at(installation: Installation, sequence: int) -> Logged:
     """The record at the place `sequence`, in the log or in its archive; raises `NotFound` if there is none."""
     log = installation.layout.log
-    asked = json.dumps({"seq": sequence}).encode()
-    reply = await direct(installation.wire, log, asked) if 0 < sequence < END else None
-    message = None if reply is None else foreign.message_in(reply)
-    is_record = message is not None and message.subject.startswith(f"{installation.prefix}.log.")
-    found = logged(log, message) if message is not None and is_record else None
-    if found is None and installation.archive is not None:
-        kept = await installation.archive.record(sequence)
-        found = None if kept is None else logged(log, kept)
+    message = await Log(installation).record(sequence)
+    found = None if message is None else logged(log, message)
     if found is None:
         state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
         raise NotFound.record_not_found(place=sequence, first=state["first_seq"], last=state["last_seq"])
     return found
-
-
-async def event_at(installation: Installation, sequence: int) -> FetchedEvent | None:
-    """The event at the position `sequence`; None if neither EVENTS nor the archive holds it."""
-    return (await events_at(installation, [sequence])).get(sequence)
-
-
-async def events_at(installation: Installation, positions: Sequence[int]) -> dict[int, FetchedEvent]:
-    """Those of these events that EVENTS holds, or the archive."""
-    wire, stream = installation.wire, installation.layout.events
-    held = await asyncio.gather(*(direct_event(wire, stream, one) for one in positions))
-    found = {position: one for position, one in zip(positions, held, strict=True) if one is not None}
-    if installation.archive is not None and len(found) < len(positions):
-        kept = await installation.archive.events(set(positions) - found.keys())
-        found |= {position: _fetched(stored) for position, stored in kept.items()}
-    return found
-
-
-def _fetched(stored: Stored) -> FetchedEvent:
-    """An event of the archive."""
-    body, headers = binary_mode.structured(stored.data, stored.block), binary_mode.headers(stored.block)
-    return FetchedEvent(stored.subject, body, timestamp(stored.time_ns), stored.data, headers)
-
-
-async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent | None:
-    """As `event_at`, by the name of the stream."""
-    reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
-    if reply is None:
-        return None
-    return FetchedEvent(
-        reply.headers["Nats-Subject"], binary_mode.structured(reply.data, reply.block),
-        reply.headers["Nats-Time-Stamp"], reply.data, binary_mode.headers(reply.block),
-    )  # fmt: skip
 
 
 async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
@@ -303,11 +247,3 @@ def change_of(body: bytes) -> tuple[int, str] | None:
         return (int(position), rest.partition("-")[0]) if word == change.WORD else None
     except ValueError:
         return None
-
-
-def read_record(body: dict[str, Any]) -> Transition | Rejection:
-    """The record in a decoded message; raises `TypeError` for a mark."""
-    record = wire_codec.from_wire(body)
-    if isinstance(record, Mark):
-        raise TypeError("found a mark where only transitions and rejections are read")
-    return record

@@ -16,7 +16,7 @@ from hashlib import blake2b, scrypt
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from phaseline.engine.log.log_records import direct_event
+from phaseline.engine.log.log import direct_event
 from phaseline.engine.nats.api_reply import Ack
 from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.wire import Wire

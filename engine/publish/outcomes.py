@@ -12,7 +12,8 @@ from phaseline.engine.core.reading.unread import said as said_unread
 from phaseline.engine.core.sources.numbers import Repeat, said
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import Logged, event_at, record_in_log
+from phaseline.engine.log.log import Log
+from phaseline.engine.log.log_records import Logged, record_in_log
 from phaseline.engine.log.when import NOW
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.publish.compose import EventMessage
@@ -100,7 +101,7 @@ def follow(installation: Installation, root: str, start: int | str = NOW) -> Str
 
 async def whereabouts(installation: Installation, sequence: int) -> tuple[str, str]:
     """The root of a stored event, and the time from which to `follow` it. Raises `NotFound.event_gone`."""
-    event = await event_at(installation, sequence)
+    event = await Log(installation).event(sequence)
     if event is None:
         raise NotFound.event_gone(sequence=sequence, stream=installation.layout.events)
     root = event.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[1]

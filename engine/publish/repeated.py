@@ -9,7 +9,8 @@ from typing import Any
 
 from phaseline.engine.core.sources.numbers import Repeat, repeat_of
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import event_at, last_records
+from phaseline.engine.log.log import Log
+from phaseline.engine.log.log_records import last_records
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
@@ -19,7 +20,7 @@ from phaseline.schemas.subjects import BadSubject, quote
 
 async def repeated_by(installation: Installation, sequence: int) -> Repeat | None:
     """What the event at this position repeats, if it left no record; None if it repeats nothing, or is gone."""
-    event = await event_at(installation, sequence)
+    event = await Log(installation).event(sequence)
     if event is None:
         return None
     try:

@@ -9,7 +9,8 @@ import time
 from typing import Any, NamedTuple
 
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import event_at, record_at
+from phaseline.engine.log.log import Log
+from phaseline.engine.log.log_records import record_at
 from phaseline.engine.nats.api_reply import can_pass
 from phaseline.engine.nats.streams import why_unstored
 from phaseline.engine.nats.wire import Wire
@@ -97,7 +98,7 @@ async def resend(installation: Installation, sequence: int, timeout: float, acto
     prefix, record = installation.prefix, (await record_at(installation, sequence)).record
     if not isinstance(record, Rejection):
         raise NotFound.not_rejected(place=sequence, actual="a transition")
-    event = await event_at(installation, record.cause.sequence)
+    event = await Log(installation).event(record.cause.sequence)
     if event is None:
         raise NotFound.event_gone(sequence=record.cause.sequence, stream=installation.layout.events)
     rest = without_actor(event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2])

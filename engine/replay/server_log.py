@@ -17,7 +17,8 @@ from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import cause_of, event_at
+from phaseline.engine.log.log import Log
+from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
@@ -334,5 +335,5 @@ async def first_event_after(installation: Installation, moment: datetime) -> int
 
 async def stored_time(installation: Installation, sequence: int) -> int:
     """When an event was stored, ns; 0 if it no longer exists."""
-    kept = await event_at(installation, sequence) if sequence else None
+    kept = await Log(installation).event(sequence) if sequence else None
     return 0 if kept is None else nanoseconds(kept.time)

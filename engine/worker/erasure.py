@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import event_at
+from phaseline.engine.log.log import Log
 from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.erase import copy_on, erase
 from phaseline.engine.nats.stream_reader import read_all
@@ -134,7 +134,7 @@ class Erasure:
 
     async def _erase_told(self, record: Rejection) -> None:
         """Erase the event of a rejection, if it does hold banned content: a forged one must not erase anything."""
-        event = await event_at(self._installation, record.cause.sequence)
+        event = await Log(self._installation).event(record.cause.sequence)
         if event is not None:
             if self._bans.where(event.body) is not None:
                 await self._erase(Erasable(record.cause.sequence, self._live_subject(event.subject)))

@@ -201,7 +201,7 @@ async def test_an_archive_that_grows(lived: Lived, tmp_path: Path) -> None:
     found = await log_records.record_at(both, place)
     assert found.record == last
     assert isinstance(last, Transition)
-    event = await log_records.event_at(both, last.cause.sequence)
+    event = await Log(both).event(last.cause.sequence)
     assert event is not None
     assert codec.decode(event.body)["id"] == last.cause.event
 

@@ -12,7 +12,7 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import Logged, read_record
+from phaseline.engine.log.log_records import Logged, logged
 from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
@@ -23,7 +23,7 @@ from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import codec, wire_codec
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, Mark, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
@@ -171,14 +171,14 @@ Log = list[Logged]
 
 async def whole(wire: Wire, layout: Layout) -> Log:
     messages = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
-    return [Logged(m.sequence, read_record(codec.decode(m.data)), m.data) for m in messages]
+    return [found for message in messages if (found := logged(layout.log, message)) is not None]
 
 
 def folded(log: Log, place: int) -> dict[tuple[str, str], Entity]:
     found = {}
-    for logged in log:
-        if logged.sequence <= place and isinstance(logged.record, Transition):
-            found[logged.record.entity.kind, logged.record.entity.id] = logged.record.entity
+    for one in log:
+        if one.sequence <= place and isinstance(one.record, Transition):
+            found[one.record.entity.kind, one.record.entity.id] = one.record.entity
     return found
 
 

@@ -20,7 +20,8 @@ from phaseline.engine.log.explain.explainer import explain_entity
 from phaseline.engine.log.explain.model import Explanation, FacetExplanation
 from phaseline.engine.log.explain.said import said_of
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import Logged, event_at
+from phaseline.engine.log.log import Log
+from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.machines.compiler.kinds import Kinds
@@ -134,7 +135,7 @@ async def way_out_of(installation: Installation, logged: Logged) -> str:
     if not isinstance(record, Rejection) or logged.wire.get("tableversion") != kinds.versions.get(record.kind, "-"):
         return ""
     try:
-        event = await event_at(installation, record.cause.sequence)
+        event = await Log(installation).event(record.cause.sequence)
     except NotPermitted:  # one who may not read events still learns what the log says
         event = None
     cause, read = record.cause, None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import events_at
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.products.emco import design_shape, emco_shape
 from phaseline.engine.products.emco.design_shape import Objects
@@ -139,6 +139,6 @@ async def _events(installation: Installation, sequences: Sequence[int]) -> dict[
     found: dict[int | None, Mapping[str, Any]] = {}
     for begin in range(0, len(sequences), AT_ONCE):
         part = sequences[begin : begin + AT_ONCE]
-        for sequence, kept in (await events_at(installation, part)).items():
+        for sequence, kept in (await Log(installation).events(part)).items():
             found[sequence] = codec.decode(kept.body).get("data") or {}
     return found

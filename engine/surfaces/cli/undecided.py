@@ -147,7 +147,7 @@ async def tell_archived(clients: Mapping[str, Client], start: object) -> None:
         return
     for name, client in clients.items():
         installation = await client._session.installation()  # noqa: SLF001  # the client shows no notes of the log
-        found = None if installation.archive is not None else await Log(installation).trimmed()
+        found = await Log(installation).out_of_reach()
         if found is not None:
             cell = f"cell {name}: " if name else ""
             how = "phaseline watch --nats URL --archive DIR" if name else "--archive DIR"

@@ -13,6 +13,7 @@ from phaseline.engine.log import latest, log_records
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.explain.model import Explanation
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
@@ -447,7 +448,7 @@ class Client:
 
     async def event(self, sequence: int) -> bytes | None:
         """The body of a stored event, by its sequence in EVENTS; None if the stream no longer keeps it."""
-        found = await log_records.event_at(await self._session.installation(), sequence)
+        found = await Log(await self._session.installation()).event(sequence)
         return None if found is None else found.body
 
     # Ranges of time

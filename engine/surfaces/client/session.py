@@ -110,8 +110,7 @@ class Session(msgspec.Struct):
             named = parse(start)
             if isinstance(named, int):
                 await as_of.check_place(installation, named, beyond=1)
-            if installation.archive is None:
-                await log.past(named)
+            await log.check_at_hand(named)
         return log.reader(filters, start, feed_of(installation.prefix, filters))
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 
 from phaseline.engine.log.checkpoint import is_decided
-from phaseline.engine.log.log_records import event_at
+from phaseline.engine.log.log import Log
 from phaseline.engine.publish.outcomes import of_receipt
 from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.publish.single import Receipt
@@ -104,7 +104,7 @@ async def event(call: Call) -> HttpAnswer:
     """A stored event, whether it is decided, and its outcome."""
     service, sequence = call.service, call.values["sequence"]
     installation = service.installation
-    found = await event_at(installation, sequence)
+    found = await Log(installation).event(sequence)
     gone = NotFound.event_gone(sequence=sequence, stream=installation.layout.events)
     if found is None or not found.subject.startswith(f"{installation.prefix}.inbox."):
         raise gone
