@@ -21,15 +21,12 @@ import structlog
 
 from phaseline.engine import logs
 from phaseline.engine.collecting import COLLECT
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import NatsUnreachable
 from tests.support import effort, forked_process, forked_tests
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import at_work
+from tests.support.installation import EmbeddedServer, Settings, Wire, at_work
+from tests.support.own_installation import Client, OwnInstallation
 
 effort.register()
 logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
@@ -114,6 +111,12 @@ async def wire(settings: Settings) -> AsyncIterator[Wire]:
         with suppress(NatsUnreachable, RuntimeError):  # a test may have cut or closed it
             for role in ("STATE", "LIVE", "EVENTS", "LEASE", "LOG"):
                 opened.publish(opened.api_subject(f"STREAM.DELETE.{settings.stream(role)}"), b"")
+
+
+@pytest.fixture
+def installation(settings: Settings, wire: Wire) -> OwnInstallation:
+    """The same with the connection and the built-in kinds: what most tests with a server begin with."""
+    return OwnInstallation(settings, wire, BUILT_IN_KINDS)
 
 
 @pytest_asyncio.fixture

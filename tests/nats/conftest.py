@@ -7,15 +7,12 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.log import as_of
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.archive import open_archive
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.ownership import atomic_batches, repair_timers
 from phaseline.engine.worker.ownership.claim import Claim
 from tests.support.guarded_server import guarded_installation
 from tests.support.http_server import Api, http_server
-from tests.support.installation import installation_with_history
+from tests.support.installation import EmbeddedServer, Settings, Wire, installation_with_history
 
 _serial = itertools.count(1)
 

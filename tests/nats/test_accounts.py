@@ -13,24 +13,26 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.accounts import roles
 from phaseline.engine.nats.accounts.users import AccountPlan
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.publish.pipeline import PublishResult
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.ownership.tables_change.tables_report import tables_report
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.accounts_server import SPY, AccountsServer, accounts_installation
 from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
-from tests.support.installation import until_decided
+from tests.support.installation import (
+    EmbeddedServer,
+    Installation,
+    PublishResult,
+    Settings,
+    Wire,
+    Worker,
+    inspect,
+    until_decided,
+)
+from tests.support.own_installation import Client
 from tests.support.patience import LIMIT
 
 

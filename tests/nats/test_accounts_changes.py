@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.nats.accounts.users import AccountPlan
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import NotPermitted, SetupError
 from tests.support.accounts_server import AccountsServer
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import EmbeddedServer, Settings, Wire, Worker
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 

@@ -13,18 +13,14 @@ import pytest_asyncio
 from phaseline.engine import regular_files
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.archive import check
 from phaseline.engine.replay.archive.archived_log import ArchivedLog
 from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.replay.archive.open_archive import Archive
 from phaseline.engine.replay.archive.run import Archiver
 from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import BadArchive, NotInLog
 from phaseline.schemas.records import timestamp
 from tests.support.archives import (
@@ -38,7 +34,7 @@ from tests.support.archives import (
     with_archive,
 )
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work, until_decided, working
+from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided, working
 from tests.support.log_check import audited, stored
 from tests.support.random_events import RandomEvents, publish
 

@@ -11,9 +11,7 @@ from msgspec.structs import replace
 from obstore.store import MemoryStore
 
 from phaseline.engine.log import log_records
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.archive import bucket as bucket_module
 from phaseline.engine.replay.archive import check
 from phaseline.engine.replay.archive.archived_log import ArchivedLog
@@ -27,12 +25,11 @@ from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import BadArchive
 from phaseline.schemas.records import Transition
 from tests.support.archives import SMALL, audit_of_both, leave_window, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided, working
+from tests.support.installation import Installation, Settings, Wire, until_decided, working
 from tests.support.random_events import RandomEvents, publish
 
 

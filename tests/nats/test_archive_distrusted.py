@@ -6,18 +6,16 @@ import pytest
 from msgspec import structs
 
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.archive import check
 from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.replay.archive.manifest import Manifest
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import BadArchive
 from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided, working
-from tests.support.random_events import RandomEvents, publish
+from tests.support.installation import Installation
+from tests.support.own_installation import OwnInstallation
+from tests.support.random_events import RandomEvents
 
 FAR = 1 << 40
 
@@ -29,15 +27,15 @@ def forged(made: Manifest) -> Manifest:
     return made.extended([more], position=FAR, place=FAR, time_ns=1 << 60)
 
 
-async def test_newer_records_and_events_stay_in_sight(wire: Wire, settings: Settings, tmp_path: Path) -> None:
-    async with working(settings, wire, BUILT_IN_KINDS, 2) as layout:
-        live, fleet = Installation(wire, layout, BUILT_IN_KINDS), RandomEvents(layout.prefix)
-        await publish(wire, list(fleet.built(3, 3)))
-        await until_decided(wire, layout)
+async def test_newer_records_and_events_stay_in_sight(installation: OwnInstallation, tmp_path: Path) -> None:
+    async with installation.having(partitions=2).worker() as layout:
+        live, fleet = Installation(installation.wire, layout, BUILT_IN_KINDS), RandomEvents(layout.prefix)
+        await installation.publish(list(fleet.built(3, 3)))
+        await installation.until_decided()
         before = await whole_log(live)
         made = (await run_archive(live, tmp_path)).manifest
-        await publish(wire, list(fleet.life(40, 3, 3)))
-        await until_decided(wire, layout)
+        await installation.publish(list(fleet.life(40, 3, 3)))
+        await installation.until_decided()
         newer = await whole_log(live)
         newer = before + [one for one in newer if one[0] > made.place]
 
@@ -61,15 +59,15 @@ async def test_newer_records_and_events_stay_in_sight(wire: Wire, settings: Sett
         assert made.position < done.manifest.position < FAR
         assert check.check(Folder(tmp_path))[0] == done.manifest
         assert await whole_log(await with_archive(live, tmp_path)) == newer
-        assert await messages(wire, layout.events) == 0
+        assert await messages(installation.wire, layout.events) == 0
 
 
-async def test_files_of_another_time(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+async def test_files_of_another_time(installation: OwnInstallation, tmp_path: Path) -> None:
     """Swapped parts with a manifest that names them so: only the log knows better."""
-    async with working(settings, wire, BUILT_IN_KINDS, 2) as layout:
-        live, fleet = Installation(wire, layout, BUILT_IN_KINDS), RandomEvents(layout.prefix)
-        await publish(wire, [*fleet.built(3, 3), *fleet.life(100, 3, 3)])
-        await until_decided(wire, layout)
+    async with installation.having(partitions=2).worker() as layout:
+        live, fleet = Installation(installation.wire, layout, BUILT_IN_KINDS), RandomEvents(layout.prefix)
+        await installation.publish([*fleet.built(3, 3), *fleet.life(100, 3, 3)])
+        await installation.until_decided()
         made = (await run_archive(live, tmp_path)).manifest
         assert len(made.parts) > 1
         first, second = (tmp_path / one.name for one in made.parts[:2])

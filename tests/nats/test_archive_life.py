@@ -10,16 +10,10 @@ from msgspec import structs
 
 from phaseline.engine.log import purge
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout, inspect, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.archive import check
 from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import BadArchive
@@ -27,9 +21,20 @@ from phaseline.schemas.records import Transition
 from phaseline.tables import ABSENT, Facet, Label, Row, Table, Timeout
 from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work, until_decided, working
+from tests.support.installation import (
+    EmbeddedServer,
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    at_work,
+    inspect,
+    until_decided,
+    working,
+)
 from tests.support.json_copies import add_json_copies
 from tests.support.log_check import audited, stored
+from tests.support.own_installation import Client, OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
@@ -179,21 +184,21 @@ async def test_purged_events_and_secrets(client: Client, working: Settings, wire
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_a_cascade_of_several_batches(wire: Wire, settings: Settings, tmp_path: Path) -> None:
-    async with working(settings, wire, KINDS, 1) as layout:
-        fleet, live = RandomEvents(layout.prefix), Installation(wire, layout, KINDS)
+async def test_a_cascade_of_several_batches(installation: OwnInstallation, tmp_path: Path) -> None:
+    async with installation.having(partitions=1).worker() as layout:
+        fleet, live = RandomEvents(layout.prefix), Installation(installation.wire, layout, KINDS)
         story = [
             fleet.event("cluster", "adopt", "c1", phase="Running"),
             fleet.event("node_pool", "adopt", "c1/p", phase="Running"),
         ]
         story += [fleet.event("node", "adopt", f"c1/p/n{number}", phase="Running") for number in range(110)]
-        await publish(wire, [*story, fleet.event("cluster", "delete", "c1")])
-        await until_decided(wire, layout)
+        await installation.publish([*story, fleet.event("cluster", "delete", "c1")])
+        await installation.until_decided()
         records = await whole_log(live)
         assert len(records) > 200
         cut = records[-30][0]
         done = await run_archive(live, tmp_path, cut)
-        assert done.manifest.position < await last_event(wire, layout)
+        assert done.manifest.position < await last_event(installation.wire, layout)
         await run_archive(live, tmp_path)
         both = await with_archive(live, tmp_path)
         assert await whole_log(both) == records
@@ -203,14 +208,14 @@ async def test_a_cascade_of_several_batches(wire: Wire, settings: Settings, tmp_
         assert (await audit_of_both(live, tmp_path)).holds
 
 
-async def test_two_archives_of_one_log(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+async def test_two_archives_of_one_log(installation: OwnInstallation, tmp_path: Path) -> None:
     """The second one begins with the states; the first one cannot go on behind it."""
-    async with working(settings, wire, KINDS, 2) as layout:
-        fleet, live = RandomEvents(layout.prefix), Installation(wire, layout, KINDS)
-        await built(wire, layout, fleet)
+    async with installation.having(partitions=2).worker() as layout:
+        fleet, live = RandomEvents(layout.prefix), Installation(installation.wire, layout, KINDS)
+        await built(installation.wire, layout, fleet)
         first = (await run_archive(live, tmp_path / "1")).manifest
-        await publish(wire, list(fleet.life(40, 3, 3)))
-        await until_decided(wire, layout)
+        await installation.publish(list(fleet.life(40, 3, 3)))
+        await installation.until_decided()
         second = (await run_archive(live, tmp_path / "2")).manifest
         assert second.parts[0].first == first.position + 1
         with pytest.raises(BadArchive, match=second.archive):
@@ -231,8 +236,8 @@ async def test_two_archives_of_one_log(wire: Wire, settings: Settings, tmp_path:
             await run_archive(live, tmp_path / "2")
 
 
-async def test_nothing_to_archive(wire: Wire, settings: Settings, tmp_path: Path) -> None:
-    live = Installation(wire, await provision(wire, settings), KINDS)
+async def test_nothing_to_archive(installation: OwnInstallation, tmp_path: Path) -> None:
+    live = await installation.parts()
     done = await run_archive(live, tmp_path)
     assert (done.parts, await note.last(live)) == ([], None)
     assert list(tmp_path.glob("manifest*")) == []

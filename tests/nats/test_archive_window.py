@@ -2,16 +2,19 @@
 
 from pathlib import Path
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.publish.pipeline import PublishResult
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.archives import audit_of_both, messages, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import nodes
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import (
+    EmbeddedServer,
+    Installation,
+    PublishResult,
+    Settings,
+    Wire,
+    at_work,
+    until_decided,
+)
+from tests.support.own_installation import Client
 
 COUNT = 20
 

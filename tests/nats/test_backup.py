@@ -12,23 +12,27 @@ from typing import Any
 import msgspec
 import pytest
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import log_identity
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout, layout_of
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.backup import backing_up, manifest, restoring, stream_files
 from phaseline.engine.replay.backup.backing_up import back_up, order, state_of
 from phaseline.engine.replay.backup.manifest import BackupManifest
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError, SetupError
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import (
+    EmbeddedServer,
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    at_work,
+    layout_of,
+    until_decided,
+)
 from tests.support.log_check import audited
+from tests.support.own_installation import Client, OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 from tests.support.timed_kinds import KINDS as TIMED
 
@@ -216,11 +220,11 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_backup(settings: Setti
         manifest.read(tmp_path)
 
 
-async def test_a_stream_that_is_gone(wire: Wire, settings: Settings, made: tuple[Layout, Path], tmp_path: Path) -> None:
+async def test_a_stream_that_is_gone(installation: OwnInstallation, made: tuple[Layout, Path], tmp_path: Path) -> None:
     layout, _ = made
-    await wire.api(f"STREAM.DELETE.{layout.log}")
+    await installation.wire.api(f"STREAM.DELETE.{layout.log}")
     with pytest.raises(PhaselineError, match="no service answers"):
-        await back_up(Installation(wire, layout, BUILT_IN_KINDS), tmp_path, "/me", quiet, quiet)
+        await back_up(Installation(installation.wire, layout, BUILT_IN_KINDS), tmp_path, "/me", quiet, quiet)
 
 
 async def test_places_are_skipped_once(wire: Wire, settings: Settings, made: tuple[Layout, Path]) -> None:

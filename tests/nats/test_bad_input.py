@@ -6,13 +6,11 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from phaseline.engine.nats.streams import Layout, inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NoSuchStream
 from phaseline.schemas.records import MAX_PAYLOAD
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import Layout, Settings, Wire, inspect
 from tests.support.log_check import assert_log_is_the_fold, rejections, stored
 from tests.support.random_events import RandomEvents, Sent, publish
 

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
+from tests.support.installation import Settings, Wire
 
 pytestmark = pytest.mark.asyncio
 INFO = b'INFO {"server_id":"x","version":"2.12.0","max_payload":1000000,"headers":true}\r\n'

@@ -8,14 +8,11 @@ import pytest
 import pytest_asyncio
 
 import phaseline
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.errors import BadSetting, EntityUnknown, NameUnknown
 from phaseline.schemas.errors import NoAnswer
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, working
+from tests.support.installation import LIMIT, EmbeddedServer, Settings, Wire, working
 from tests.support.raising import raises
 
 AWAY = {"away": phaseline.connect(closed_port.NATS)}

@@ -7,13 +7,13 @@ import pytest
 
 import phaseline
 from phaseline.engine import logs
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client import connecting
 from phaseline.machines import built_in
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind
 from tests.support.cloud_events import event
+from tests.support.installation import Settings
 from tests.support.raising import raises
 
 

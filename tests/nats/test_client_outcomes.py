@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas.errors import NotFound, Undecided
 from phaseline.schemas.records import State
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import Settings, Wire, provision
+from tests.support.own_installation import Client, Session
 from tests.support.raising import raises
 
 

@@ -4,10 +4,10 @@ import pytest
 from structlog.testing import capture_logs
 
 import phaseline
-from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.schemas.errors import NotPermitted
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
+from tests.support.installation import PublishResult
 
 
 async def test_an_agent_speaks_for_its_own_tree_only(guarded: str) -> None:

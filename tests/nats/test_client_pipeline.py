@@ -8,18 +8,13 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.publish.pipeline import PublishResult
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas import codec
 from phaseline.schemas.errors import ApiFailed, EventRefused, ServerRefused, Unconfirmed
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
+from tests.support.installation import EmbeddedServer, PublishResult, Settings, Wire, provision
+from tests.support.own_installation import Client, Session
 from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to
 

@@ -9,13 +9,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.nats import streams
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import compose
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.errors import (
@@ -27,7 +21,8 @@ from phaseline.schemas.errors import (
     Unconfirmed,
 )
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT
+from tests.support.installation import LIMIT, EmbeddedServer, Settings, Wire, provision
+from tests.support.own_installation import Client, Session
 from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to
 

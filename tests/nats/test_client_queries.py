@@ -5,15 +5,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown, NotProvisioned, TreeUnknown
 from phaseline.schemas.records import Entity, State
 from phaseline.schemas.subjects import natural
 from tests.support.adoption import adopt
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import Settings, Wire
+from tests.support.own_installation import Client, Session
 from tests.support.state_stream import until_answer
 
 FLEET = [

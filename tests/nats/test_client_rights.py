@@ -11,13 +11,12 @@ import pytest
 import pytest_asyncio
 
 import phaseline
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas.errors import NotPermitted
 from tests.support.accounts_server import AccountsServer, accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
 from tests.support.command import ROOT
+from tests.support.own_installation import Client, Session
 
 PAGE = (ROOT / "docs" / "client.md").read_text()
 SECTION = PAGE.partition("\n## Rights\n")[2].partition("\n## ")[0]

@@ -7,16 +7,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.overview.dwell_watch import DwellWatch
 from phaseline.engine.surfaces.overview.overview import Dwell
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import EmbeddedServer, Settings, Wire, Worker
+from tests.support.own_installation import Client
 
 Record = Transition | Rejection
 

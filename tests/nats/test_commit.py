@@ -13,13 +13,9 @@ import pytest_asyncio
 from phaseline.engine.core.message import Message
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.schemas.errors import ApiFailed, Fenced, ServerRefused
-from tests.support.installation import LIMIT
+from tests.support.installation import LIMIT, EmbeddedServer, Layout, Settings, Wire, provision
 from tests.support.log_check import stored
 from tests.support.raising import raises
 from tests.support.tcp_proxy import Proxy, proxy_to

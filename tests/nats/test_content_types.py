@@ -5,11 +5,9 @@ import asyncio
 from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.nats.frames import read_headers
 from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.nats.streams import Layout, inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.ownership.atomic_batches import batch_frames
+from tests.support.installation import Layout, Settings, Wire, inspect
+from tests.support.own_installation import Client, OwnInstallation
 
 EVENT, RECORD = "application/cloudevents+msgpack", "application/cloudevents+json"
 """The type of what the client and timers send, and of the records of a feed in JSON."""
@@ -52,14 +50,14 @@ async def test_every_stored_message_says_its_type(client: Client, wire: Wire, se
     assert {word for word, types in found.items() if types == {EVENT}} == {"inbox", "due", "timer", "fired", "live"}
 
 
-async def test_the_live_feed_says_its_type(client: Client, wire: Wire, settings: Settings) -> None:
+async def test_the_live_feed_says_its_type(client: Client, installation: OwnInstallation) -> None:
     heard: list[str | None] = []
 
     def take(_: str, __: bytes, block: bytes | None, ___: str) -> None:
         heard.append(read_headers(block or b"").get("content-type"))
 
     for feed in ("transition", "rejection"):
-        await wire.subscribe(f"{settings.prefix}.{feed}.>", take)
+        await installation.wire.subscribe(f"{installation.settings.prefix}.{feed}.>", take)
     await client.publish("cluster", "adopt", "c1", {"phase": "Running"})
     await client.publish("cluster", "created", "c9")
     async with asyncio.timeout(LIMIT):

@@ -8,11 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from phaseline.engine.nats import stream_reader
-from phaseline.engine.nats.reader import Reader, Stored
+from phaseline.engine.nats.reader import Reader
 from phaseline.engine.nats.stream_reader import BATCH, MAX_BYTES, DirectReader
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas.records import timestamp
+from tests.support.installation import Settings, Stored, Wire
 
 LIMIT = 60
 

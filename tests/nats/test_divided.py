@@ -9,25 +9,30 @@ from typing import Any
 import pytest
 
 from phaseline.engine.log import checkpoint
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.engine.worker.ownership import divided
 from phaseline.engine.worker.ownership.takeover import take_over
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, SetupError
 from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, at_work, until_decided
+from tests.support.installation import (
+    LIMIT,
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    Worker,
+    at_work,
+    provision,
+    until_decided,
+)
 from tests.support.log_check import assert_log_is_the_fold, stored
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish

@@ -9,14 +9,8 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.stream_settings.fill import size
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.doctor.check_result import CheckResult
 from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.engine.surfaces.doctor.growth import Room, growth, said
@@ -28,6 +22,8 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import Shell
 from tests.support.guarded_server import Guarded, as_user
+from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, provision
+from tests.support.own_installation import Client
 from tests.support.terminal import on_a_terminal, without_codes
 
 STREAMS = ["stream {}-EVENTS", "stream {}-LOG", "stream {}-STATE", "stream {}-LEASE", "stream {}-LIVE"]

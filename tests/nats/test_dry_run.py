@@ -12,18 +12,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import outcomes, single
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.replay.dry_run import dry_run
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.session import Session
 from phaseline.engine.surfaces.testing import random_events
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import HEARD_AT
@@ -33,7 +26,9 @@ from phaseline.schemas.records import Mark, State, timestamp
 from tests.support import edge_worlds, sample_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.guarded_server import as_user
+from tests.support.installation import Installation, Layout, Settings, Wire, Worker, provision
 from tests.support.log_check import stored
+from tests.support.own_installation import Client, Session
 from tests.support.raising import raises
 from tests.support.state_stream import copied
 from tests.support.strategies import History, Sent, event, random_event

@@ -9,11 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.publish.pipeline import PublishResult
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.sites import adding, edge_state, event_sources
 from phaseline.engine.worker.sites.adding import StoreWanted
 from phaseline.engine.worker.sites.edge_state import EdgeState
@@ -21,6 +16,8 @@ from phaseline.schemas.errors import NameUnknown, NoRoom, NoSuchStream, SetupErr
 from tests.support.account_requests import INTERNAL, sizes
 from tests.support.edge_site import Site, nodes, publish, site
 from tests.support.hostile_leaf import hostile_leaf
+from tests.support.installation import PublishResult, Settings, Wire, provision
+from tests.support.own_installation import Client
 from tests.support.patience import wait_for
 from tests.support.raising import raises
 

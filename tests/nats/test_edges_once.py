@@ -13,13 +13,8 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.erase import SOURCE
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.message_id import MESSAGE_ID
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.sites import adding, edge_state, edge_streams, uplink
 from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
@@ -28,7 +23,8 @@ from phaseline.schemas.subjects import Subjects, partition_of
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
-from tests.support.installation import LIMIT, at_work, until_decided
+from tests.support.installation import LIMIT, Installation, Wire, at_work, until_decided
+from tests.support.own_installation import Client, OwnInstallation
 from tests.support.patience import wait_for
 
 WINDOW = 2.0
@@ -267,12 +263,12 @@ async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
         assert await found.brought() == {"c1": [*range(20)]}
 
 
-async def test_nobody_can_say_that_an_event_comes_from_an_edge(settings: Settings, wire: Wire) -> None:
+async def test_nobody_can_say_that_an_event_comes_from_an_edge(installation: OwnInstallation) -> None:
     """Otherwise one high number would let the events of an edge count as repeats."""
-    await provision(wire, settings)
+    await installation.layout()
     with pytest.raises(ApiFailed, match="10227"):
-        await wire.publish_acked(
-            f"{settings.prefix}.events.c1.cluster.create", b"{}", {SOURCE: "pl-INLET-c1 99 > > pl.x id"}
+        await installation.wire.publish_acked(
+            f"{installation.settings.prefix}.events.c1.cluster.create", b"{}", {SOURCE: "pl-INLET-c1 99 > > pl.x id"}
         )
 
 

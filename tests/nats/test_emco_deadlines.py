@@ -3,14 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import NONE
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, context, resource
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
 from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.own_installation import Client
 from tests.support.virtual_clock import Clock
 
 A, B = resource("dep+Deployment"), resource("svc+Service")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from phaseline.engine.log.event_order import EventWatch
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import InvalidInput, NameUnknown, TreeUnknown
 from tests.support.command import Shell
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 DAY: tuple[tuple[str, str, str, str | None, dict[str, Any]], ...] = (

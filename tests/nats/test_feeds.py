@@ -16,27 +16,23 @@ import pytest
 from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import purge
 from phaseline.engine.log.checkpoint import Plan
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.feed import BOTH, KEY
 from phaseline.engine.nats.frames import read_headers
-from phaseline.engine.nats.streams import Layout, inspect, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import FEEDS, Feed, Settings
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.settings import FEEDS, Feed
 from phaseline.engine.worker.ownership.takeover import take_over
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Cause, Entity, FacetState, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided
+from tests.support.installation import Installation, Layout, Settings, Wire, Worker, inspect, provision, until_decided
 from tests.support.json_copies import add_json_copies, keep_both
 from tests.support.log_check import assert_log_is_the_fold, audited, committed, stored
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish
 

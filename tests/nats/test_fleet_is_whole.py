@@ -7,16 +7,13 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import inbox
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided
+from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
@@ -47,11 +44,13 @@ async def shown(settings: Settings, wire: Wire, layout: Layout) -> list[str]:
     return [one["event"] for one in said if one["event"].startswith("fleet")]
 
 
-async def test_the_copy_of_a_checkpoint_says_nothing_for_sure(settings: Settings, wire: Wire) -> None:
+async def test_the_copy_of_a_checkpoint_says_nothing_for_sure(installation: OwnInstallation) -> None:
     """The server leaves out the headers of the fence, by which a worker's checkpoint is known."""
-    async with at_work(settings, wire) as layout:
-        await built(wire, layout)
-        copy = await last_message_from_leader(wire, layout.state, Subjects(layout.prefix).state_checkpoint(0))
+    async with installation.worker() as layout:
+        await built(installation.wire, layout)
+        copy = await last_message_from_leader(
+            installation.wire, layout.state, Subjects(layout.prefix).state_checkpoint(0)
+        )
         assert copy is not None
         assert checkpoint.read(copy) is None
         assert checkpoint.decode(copy.data).entities > 0

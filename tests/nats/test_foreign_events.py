@@ -8,22 +8,18 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided, working
+from tests.support.installation import Installation, Settings, Wire, inspect, until_decided, working
 from tests.support.log_check import audited, rejections, stored
+from tests.support.own_installation import Client
 
 SOME_DAY = datetime(2026, 11, 1, tzinfo=UTC)
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}

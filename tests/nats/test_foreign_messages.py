@@ -11,27 +11,33 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.log import purge
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.living_workers import living
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.doctor.examine import examine
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from tests.support.archives import audit_of_both, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
 from tests.support.injections import AT, INJECTIONS, NOTES, Injection, copy, inject
-from tests.support.installation import at_work, until_decided
-from tests.support.installation import working as installation_at_work
+from tests.support.installation import (
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    Worker,
+    at_work,
+    provision,
+    until_decided,
+)
+from tests.support.installation import (
+    working as installation_at_work,
+)
 from tests.support.log_check import assert_log_is_the_fold, audited, stored
+from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 

@@ -7,17 +7,13 @@ from itertools import groupby
 import pytest
 
 from phaseline.engine.core.message import BATCH_LIMIT
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.reader import BUFFER
 from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.partition import Partition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, until_decided
+from tests.support.installation import LIMIT, Installation, Settings, Wire, provision, until_decided
 from tests.support.random_events import RandomEvents, publish
 
 

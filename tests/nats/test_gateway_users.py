@@ -5,9 +5,9 @@ Belongs here: the two users that deploy/helm and docs/deploy.md speak of. Does n
 
 import pytest
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.accounts_server import accounts_installation
 from tests.support.http_server import http_server
+from tests.support.own_installation import Client
 
 EVENT = {"specversion": "1.0", "id": "e1", "source": "/test", "type": "cluster.adopt", "subject": "cluster/c2"}
 

@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.language.table import Attributes
 from tests.support.gitops_history import APP, KINDS, SET, resource_id
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.manifests import kubernetes_object
+from tests.support.own_installation import Client
 from tests.support.virtual_clock import Clock
 
 DAY = 1_772_409_600

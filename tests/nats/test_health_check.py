@@ -5,9 +5,9 @@ import runpy
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from phaseline.engine.settings import Settings
 from tests.support.closed_port import ADDRESS
 from tests.support.http_server import http_server
+from tests.support.installation import Settings
 
 HEALTH = Path(__file__).parents[2] / "deploy" / "image" / "health.py"
 

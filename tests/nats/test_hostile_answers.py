@@ -9,12 +9,8 @@ import pytest
 
 from phaseline.engine.log.archived import note as archived
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import Backlog, Owned, backlog, owner_of
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import hand_over
 from phaseline.engine.worker.sites import adding, edge_state
 from phaseline.engine.worker.sites.edge_names import EdgeNames
@@ -24,7 +20,7 @@ from phaseline.schemas import codec
 from phaseline.schemas.errors import NoAnswer, SetupError
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
-from tests.support.installation import at_work
+from tests.support.installation import Installation, Settings, Wire, at_work, provision
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 

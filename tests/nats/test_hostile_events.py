@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.nats.streams import Layout, inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import Layout, Settings, Wire, inspect
 from tests.support.log_check import assert_log_is_the_fold, rejections
 from tests.support.random_events import RandomEvents, Sent, publish
 

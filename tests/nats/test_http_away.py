@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.log.log import Log
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.http import away
 from phaseline.engine.surfaces.http.away import AWAY, Pulse, unless_away
 from phaseline.engine.surfaces.http.reading import transitions
 from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoResponders
 from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 from tests.support.tcp_proxy import Proxy, proxy_to
 
 

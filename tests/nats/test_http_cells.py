@@ -9,10 +9,6 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.http.access import tokens
 from phaseline.engine.surfaces.http.access.access import AccessSettings
 from tests.support import closed_port
@@ -20,7 +16,8 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cells import CLUSTERS, two_cells
 from tests.support.http_cells import CellsApi, cells_api
 from tests.support.http_server import LIMIT
-from tests.support.installation import working
+from tests.support.installation import EmbeddedServer, Settings, Wire, working
+from tests.support.own_installation import Client
 
 JSON_EVENT = {"Content-Type": "application/cloudevents+json"}
 

@@ -16,9 +16,6 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.http import service
 from phaseline.engine.surfaces.http.fleet.cascades import Cascades
 from phaseline.engine.surfaces.http.live.hub import Hub
@@ -26,7 +23,8 @@ from phaseline.engine.surfaces.http.server import serving
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event, send
 from tests.support.http_server import LIMIT, Api, http_server
-from tests.support.installation import at_work
+from tests.support.installation import Settings
+from tests.support.own_installation import Client, OwnInstallation
 from tests.support.tcp_proxy import proxy_to
 
 SCRIPT = "<script>alert(1)</script>"
@@ -161,14 +159,14 @@ async def test_without_nats_events_are_refused(settings: Settings) -> None:
         assert (await http.get("/v1/events/1")).status_code == 503
 
 
-async def test_it_recovers_as_soon_as_there_is_an_installation(settings: Settings, wire: Wire) -> None:
+async def test_it_recovers_as_soon_as_there_is_an_installation(installation: OwnInstallation) -> None:
     given = {"content-type": "application/cloudevents+json", "prefer": "wait=60"}
     async with (
-        serving(settings, BUILT_IN_KINDS, "127.0.0.1:0") as served,
+        serving(installation.settings, BUILT_IN_KINDS, "127.0.0.1:0") as served,
         httpx2.AsyncClient(base_url=served.url, timeout=LIMIT, trust_env=False) as http,
     ):
         assert (await http.post("/v1/events", content=EVENT, headers=given)).status_code == 503
-        async with at_work(settings, wire), asyncio.timeout(LIMIT):
+        async with installation.worker(), asyncio.timeout(LIMIT):
             while (answer := await http.post("/v1/events", content=EVENT, headers=given)).status_code == 503:
                 assert answer.headers["retry-after"] == "1"
                 await asyncio.sleep(0.05)

@@ -19,13 +19,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from structlog.testing import capture_logs
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.http.access import jwts
 from phaseline.engine.surfaces.http.access.access import Access, AccessSettings, JwtSettings
 from phaseline.engine.surfaces.http.access.caller import Caller
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer
 from tests.support.http_server import Api, http_server
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 ISSUER, AUDIENCE = "https://id.example", "phaseline"

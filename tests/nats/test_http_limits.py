@@ -16,12 +16,12 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.http import server
 from phaseline.engine.surfaces.http.connections import accepting, guard
 from phaseline.engine.surfaces.http.live import hub, seats
 from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /livez HTTP/1.1\r\n" + HOST + b"\r\n"

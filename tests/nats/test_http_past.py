@@ -10,12 +10,11 @@ import pytest_asyncio
 
 from phaseline.engine.log.explain.model import as_map
 from phaseline.engine.log.when import Moment
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server
+from tests.support.installation import Settings, Wire
+from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS

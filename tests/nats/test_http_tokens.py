@@ -11,8 +11,6 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.http.access import tokens
 from phaseline.engine.surfaces.http.access.access import AccessSettings
 from phaseline.engine.surfaces.http.reading import transitions
@@ -23,6 +21,8 @@ from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event
 from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 
 OTHER = "zebra"
 """The tree whose name must not show."""

@@ -12,17 +12,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import records
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import FEEDS, Feed, Settings
+from phaseline.engine.settings import FEEDS, Feed
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.http.live import hub
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import LIMIT, Api, as_json, http_server
-from tests.support.installation import at_work, installation_with_history, until_decided
+from tests.support.installation import Installation, Settings, Wire, at_work, installation_with_history, until_decided
 from tests.support.json_copies import add_json_copies
+from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
@@ -207,17 +206,17 @@ async def test_a_reader_who_is_too_slow_is_told(api: Api, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-async def test_a_cascade_that_takes_several_batches_is_one_frame(settings: Settings, wire: Wire) -> None:
+async def test_a_cascade_that_takes_several_batches_is_one_frame(installation: OwnInstallation) -> None:
     """An event with more records than a batch holds: no list and no frame shows a part of it."""
-    fleet, nodes = RandomEvents(settings.prefix), 1_200
-    async with at_work(settings, wire) as layout, http_server(settings) as api:
+    fleet, nodes = RandomEvents(installation.settings.prefix), 1_200
+    async with installation.worker(), http_server(installation.settings) as api:
         adopted = [fleet.event("node", "adopt", f"c1/p/n{number}", phase="Running") for number in range(nodes)]
-        await publish(wire, [fleet.event("cluster", "adopt", "c1", phase="Running"), *adopted])
-        await until_decided(wire, layout)
+        await installation.publish([fleet.event("cluster", "adopt", "c1", phase="Running"), *adopted])
+        await installation.until_decided()
         await api.place()
         async with stream(api.url, "/v1/transitions?tree=c1") as reader:
             await reader.next()
-            await publish(wire, [fleet.event("cluster", "delete", "c1")])
+            await installation.publish([fleet.event("cluster", "delete", "c1")])
             seen = set[int]()
             while (
                 deleting := (await api.get("/v1/entities", kind="node", state="Deleting", limit=1))["total"]

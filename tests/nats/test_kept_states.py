@@ -13,11 +13,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.api_reply import Ack
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import lease, worker
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.ownership import load_states, repair_timers
@@ -25,12 +21,22 @@ from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.engine.worker.ownership.load_states import PartitionStates
 from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.engine.worker.partition import Partition
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import Fenced, RequestTimedOut
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, at_work, until_decided
+from tests.support.installation import (
+    LIMIT,
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    Worker,
+    at_work,
+    provision,
+    until_decided,
+)
 from tests.support.killable_worker import WorkerProcess
 from tests.support.log_check import assert_each_decided_once, assert_log_is_the_fold
+from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
@@ -252,13 +258,13 @@ async def test_a_worker_whose_lease_another_one_had_for_a_while_reads_nothing(wi
 
 
 async def test_no_states_are_taken_in_while_leases_are_renewed(
-    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    installation: OwnInstallation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load_states, "LOAD", 5)
-    layout, calm = await provision(wire, settings), asyncio.Event()
-    async with at_work(settings, wire):
-        await built(wire, layout, RandomEvents(settings.prefix))
-    states = PartitionStates(Installation(wire, layout, BUILT_IN_KINDS), 0, calm)
+    layout, calm = await installation.layout(), asyncio.Event()
+    async with installation.worker():
+        await built(installation.wire, layout, RandomEvents(installation.settings.prefix))
+    states = PartitionStates(Installation(installation.wire, layout, BUILT_IN_KINDS), 0, calm)
     loading = asyncio.create_task(states.load(lambda: False))
     await until(lambda: states.read > 0)
     for _ in range(20):

@@ -5,14 +5,11 @@ Belongs here: a scenario beside a worker. Does not: random histories (`tests/law
 
 import asyncio
 
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
 from phaseline.testing import given
-from tests.support.installation import working
+from tests.support.installation import Layout, Settings, Wire, working
 from tests.support.log_check import stored
 from tests.support.own_product import OWN
 from tests.support.random_events import RandomEvents, publish

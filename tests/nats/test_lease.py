@@ -7,16 +7,13 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.api_reply import Ack
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import lease
 from phaseline.engine.worker.lease import Leases, shares
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import EmbeddedServer, Installation, Layout, Settings, Wire, provision
 from tests.support.log_check import stored
+from tests.support.own_installation import OwnInstallation
 
 LIMIT = 120
 PARTITIONS = 12
@@ -69,12 +66,12 @@ def ledger_of() -> dict[int, set[str]]:
     return {partition: set() for partition in range(PARTITIONS)}
 
 
-async def test_shares_follow_the_workers(wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_shares_follow_the_workers(installation: OwnInstallation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "HAND_OVER", 0.0)
-    settings = replace(settings, partitions=PARTITIONS, lease=1.0)
-    layout = await provision(wire, settings)
+    installation = installation.having(partitions=PARTITIONS, lease=1.0)
+    layout = await installation.layout()
     ledger = ledger_of()
-    owners = {name: Owner(leases_of(wire, layout, name), ledger, name) for name in ("a", "b", "c")}
+    owners = {name: Owner(leases_of(installation.wire, layout, name), ledger, name) for name in ("a", "b", "c")}
     await until_shared(ledger, {"a", "b", "c"})
     await owners["b"].die()
     await until_shared(ledger, {"a", "c"})
@@ -82,7 +79,7 @@ async def test_shares_follow_the_workers(wire: Wire, settings: Settings, monkeyp
     await until_shared(ledger, {"a"})
     await owners["a"].leave()
     assert await owners["a"].leases.workers() == frozenset()
-    assert await stored(wire, layout.lease, []) == []
+    assert await stored(installation.wire, layout.lease, []) == []
 
 
 async def test_leases_outlive_a_server_restart(own_server: EmbeddedServer, own_settings: Settings) -> None:
@@ -99,9 +96,9 @@ async def test_leases_outlive_a_server_restart(own_server: EmbeddedServer, own_s
         await owner.leave()
 
 
-async def test_a_lease_that_has_expired_is_given_up_without_a_word(wire: Wire, settings: Settings) -> None:
-    layout, stop = await provision(wire, settings), asyncio.Event()
-    leases, gained = leases_of(wire, layout, "a"), asyncio.Event()
+async def test_a_lease_that_has_expired_is_given_up_without_a_word(installation: OwnInstallation) -> None:
+    layout, stop = await installation.layout(), asyncio.Event()
+    leases, gained = leases_of(installation.wire, layout, "a"), asyncio.Event()
 
     async def gain(_: int) -> None:
         gained.set()
@@ -110,7 +107,7 @@ async def test_a_lease_that_has_expired_is_given_up_without_a_word(wire: Wire, s
     await gained.wait()
     stop.set()
     await running
-    await wire.api(f"STREAM.PURGE.{layout.lease}")  # as if their time were over
+    await installation.wire.api(f"STREAM.PURGE.{layout.lease}")  # as if their time were over
     with capture_logs() as logs:
         await leases.release_all()
     assert (leases.held, logs) == ({}, [])

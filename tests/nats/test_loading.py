@@ -8,17 +8,13 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core.tree import Tree, take_all_in
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.reader import Reader, Stored
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.nats.reader import Reader
 from phaseline.engine.worker.ownership import load_states
 from phaseline.engine.worker.ownership.load_states import PartitionStates
 from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.records import EntityAfter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, at_work, until_decided
+from tests.support.installation import LIMIT, Installation, Settings, Stored, Wire, at_work, provision, until_decided
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 from tests.support.stream_backup import backed_up, restore

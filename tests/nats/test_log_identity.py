@@ -8,20 +8,15 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.restored.identity import log_identity
-from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.ownership import log_watch
 from phaseline.schemas import losses
 from phaseline.schemas.errors import InvalidInput
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import Installation, Layout, Settings, Stored, Wire, at_work, until_decided
 from tests.support.log_check import audited, stored
+from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 from tests.support.stream_backup import Backup, backed_up, restore
 

@@ -11,11 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from phaseline.engine.log import checkpoint
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.reader import BUFFER, Reader
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import worker as worker_module
 from phaseline.engine.worker.ownership import claim_watch
 from phaseline.engine.worker.ownership.event_loss import LossWatch
@@ -26,7 +22,7 @@ from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import CTX, GROUP, context, resource
 from tests.support.injections import AT, acknowledgement, inject
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided
 from tests.support.log_check import assert_log_is_the_fold, audited, committed, stored
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied

@@ -7,15 +7,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas import losses
 from phaseline.schemas.records import Loss
 from tests.support.archives import audit_of_both, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, at_work, until_decided
+from tests.support.installation import LIMIT, Installation, Layout, Settings, Wire, at_work, until_decided
 from tests.support.log_check import audited, stored
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied

@@ -8,19 +8,15 @@ import pytest
 import pytest_asyncio
 
 import phaseline
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import message_id
-from phaseline.engine.publish.pipeline import PublishResult
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import envelope
 from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
+from tests.support.installation import EmbeddedServer, PublishResult, Settings, Wire, provision
 from tests.support.installation import working as installation
+from tests.support.own_installation import Client
 
 OLD_FORM = "/agent/c1 e-1"
 PLAIN = envelope.message_id("pl.events.c1.cluster.create", "/agent/c1", "e-1")

@@ -13,21 +13,17 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.telemetry import checks, endpoint, exposing, listening
 from phaseline.engine.surfaces.telemetry.endpoint import ProbeAnswer, ProbeRequest
 from phaseline.engine.surfaces.telemetry.exposing import Exposing
 from phaseline.engine.surfaces.telemetry.metric_table import BY_NAME
 from phaseline.engine.worker import system
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import BadSetting, NameUnknown, SetupError
 from tests.support import free_ports
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
-from tests.support.installation import LIMIT, ready, until_decided
+from tests.support.installation import LIMIT, EmbeddedServer, Settings, Wire, Worker, ready, until_decided
+from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 
 Samples = dict[str, dict[tuple[str, ...], float]]

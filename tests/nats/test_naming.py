@@ -2,9 +2,9 @@
 
 import pytest
 
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
 from tests.support.adoption import adopt
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 from tests.support.state_stream import until_answer
 

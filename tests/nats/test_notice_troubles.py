@@ -3,10 +3,10 @@
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.notifier import Notifier
 from phaseline.engine.products.notices.troubles import FAILING, OwnTroubles
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import SECOND
+from tests.support.installation import Settings
 from tests.support.notified import is_in, notices_of, until
+from tests.support.own_installation import Client
 
 RULES = (
     "receivers: {ops: {nats: {subject: a}}, dev: {nats: {subject: b}}}\nrules: [{name: r, when: {}, to: [ops, dev]}]"

@@ -2,7 +2,7 @@
 
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.past import tried
-from phaseline.engine.surfaces.client.client import Client
+from tests.support.own_installation import Client
 
 RULES = """
 receivers: {ops: {nats: {subject: told}}}

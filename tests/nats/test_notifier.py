@@ -4,9 +4,9 @@ import asyncio
 from collections import Counter
 
 from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
+from tests.support.installation import Settings
 from tests.support.notified import is_in, notices_of, notifying, records_of, replayed, until
+from tests.support.own_installation import Client
 
 RULES = """
 receivers: {ops: {nats: {subject: told}}, dev: {nats: {subject: told.dev}}}

@@ -2,10 +2,9 @@
 
 import json
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import Transition
-from tests.support.installation import at_work
+from tests.support.installation import Settings, at_work
+from tests.support.own_installation import Client
 
 
 async def test_a_source_that_starts_again_is_heard_at_once(wire, settings: Settings) -> None:  # type: ignore[no-untyped-def]

@@ -9,12 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in
 from phaseline.engine.log.when import Moment
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.archive.open_archive import Archive
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
 from phaseline.engine.replay.file_log import FileLog
@@ -22,15 +18,14 @@ from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.log_format import RecordItem
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Record, Rejection, Transition
 from tests.support import moved_jobs, stream_backup
 from tests.support.archives import audit_of_both
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, at_work, inspect, until_decided
+from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 
 LATER = {"owned_object"}

@@ -11,16 +11,12 @@ import pytest_asyncio
 
 from phaseline.engine.log.log_records import record_in
 from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.services import ServiceQuery
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import Product, WorkerService
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, SetupError
 from phaseline.schemas.records import Rejection
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, Worker, inspect, until_decided
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.own_product import CARD, OWN
 from tests.support.raising import raises

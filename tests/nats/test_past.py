@@ -9,19 +9,22 @@ import pytest_asyncio
 
 from phaseline.engine.log import as_of, log_records
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, timestamp
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import installation_with_history, until_decided, working
+from tests.support.installation import (
+    Installation,
+    Layout,
+    Settings,
+    Stored,
+    Wire,
+    installation_with_history,
+)
 from tests.support.log_check import folded, stored, whole
-from tests.support.random_events import RandomEvents, publish
+from tests.support.own_installation import OwnInstallation
+from tests.support.random_events import RandomEvents
 
 KINDS = BUILT_IN_KINDS
 
@@ -113,15 +116,15 @@ async def test_no_place_is_inside_an_event(wire: Wire, layout: Layout) -> None:
         assert place <= logged.sequence
 
 
-async def test_more_subjects_than_one_request_may_have(wire: Wire, settings: Settings) -> None:
-    async with working(settings, wire, KINDS) as layout:
-        fleet = RandomEvents(settings.prefix)
-        await publish(wire, list(fleet.built(1, 600)))
-        await until_decided(wire, layout)
-        log = await whole(wire, layout)
+async def test_more_subjects_than_one_request_may_have(installation: OwnInstallation) -> None:
+    async with installation.having(partitions=3).worker() as layout:
+        fleet = RandomEvents(installation.settings.prefix)
+        await installation.publish(list(fleet.built(1, 600)))
+        await installation.until_decided()
+        log = await whole(installation.wire, layout)
         assert len({logged.record.entity.id for logged in log if isinstance(logged.record, Transition)}) == 603
         for place in (log[700].sequence, log[-1].sequence):
-            found = await view(wire, layout, place).states(below="c0", deleted=True)
+            found = await view(installation.wire, layout, place).states(below="c0", deleted=True)
             assert {(r.entity.kind, r.entity.id): r.entity for r in found} == folded(log, place)
 
 

@@ -9,14 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import EntityUnknown, NoAnswer, NotPermitted, PhaselineError
+from tests.support.installation import EmbeddedServer, Settings, Wire, Worker, inspect
+from tests.support.own_installation import Client
 
 PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
 ROLES = {

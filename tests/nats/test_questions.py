@@ -9,20 +9,15 @@ from typing import Any, NamedTuple
 import pytest_asyncio
 
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.questions.answering import ANSWERED, REFUSED
 from phaseline.engine.log.questions.asking import Asked
 from phaseline.engine.log.questions.question import OwnerAnswer, encode
 from phaseline.engine.log.state_view import Pattern
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.overview.overview import as_map
-from phaseline.engine.worker.worker import Worker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided
+from tests.support.installation import Installation, Settings, Wire, Worker, inspect, until_decided
+from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 
 PARTITIONS = 4

@@ -8,13 +8,11 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.reader import BUFFER, BUFFER_BYTES, Reader, Stored
+from phaseline.engine.nats.reader import BUFFER, BUFFER_BYTES, Reader
 from phaseline.engine.nats.stream_reader import DirectReader, StreamReader, read_all
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.schemas.errors import ApiFailed, NoAnswer
+from tests.support.installation import EmbeddedServer, Settings, Stored, Wire
 from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 120

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
 from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import addresses, attempts, ways, web
@@ -21,6 +20,7 @@ from phaseline.engine.products.notices.sending.attempts import Attempt
 from phaseline.engine.surfaces.http.access.signature import is_signed
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 from tests.support.closed_port import ADDRESS
+from tests.support.installation import Wire
 from tests.support.odd_receivers import (
     MailReceiver,
     OddReceiver,

@@ -5,16 +5,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
-from tests.support.installation import LIMIT, at_work, until_decided
+from tests.support.installation import LIMIT, EmbeddedServer, Settings, Wire, at_work, until_decided
 from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.own_installation import Client
 
 POOL = ("node_pool", "c/p")
 

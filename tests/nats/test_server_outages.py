@@ -9,17 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import pairwise
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import server_outages
 from phaseline.engine.publish.server_outages import OutageNote
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.system import work
 from phaseline.schemas.records import SECOND
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, inspect
+from tests.support.own_installation import Client
 
 LIMIT = 120
 AWAY = 2.0

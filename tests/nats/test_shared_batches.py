@@ -10,14 +10,10 @@ import pytest_asyncio
 from phaseline.engine.core.message import Message
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.ownership.atomic_batches import SMALL, AtomicBatches
 from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.schemas.errors import Fenced, ServerRefused
+from tests.support.installation import EmbeddedServer, Layout, Settings, Stored, Wire, provision
 from tests.support.log_check import stored
 from tests.support.tcp_proxy import proxy_to
 

@@ -8,13 +8,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 import phaseline
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, Mark, Record, Transition
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import EmbeddedServer, Layout, Settings, Wire, at_work, until_decided
 from tests.support.log_check import audited, committed
 from tests.support.random_events import RandomEvents, Sent, publish
 

@@ -1,14 +1,11 @@
 """What workers count by source: who asks them learns what was taken and what came again, and doctor warns of it."""
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.source_counts import counts_map
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli.sources import COLUMNS
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.doctor.installation_checks import sources
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work
+from tests.support.installation import Installation, Settings, Wire, at_work
+from tests.support.own_installation import Client
 
 
 async def test_a_source_that_counts_anew_is_named(wire: Wire, settings: Settings) -> None:

@@ -10,20 +10,17 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import Pattern, StateView
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition
 from tests.support import forked_process
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import installation_with_history
+from tests.support.installation import Installation, Settings, Wire, installation_with_history
 from tests.support.log_check import stored
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 KINDS = BUILT_IN_KINDS

@@ -11,19 +11,14 @@ import pytest_asyncio
 from jsonschema import Draft202012Validator
 
 from phaseline.engine.core.process import Batch
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import inspect, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import services
 from phaseline.engine.worker.partition import Partition
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, NoAnswer
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import KINDS
-from tests.support.installation import until_decided
+from tests.support.installation import Installation, Settings, Wire, Worker, inspect, until_decided
+from tests.support.own_installation import Client, OwnInstallation
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 
@@ -256,8 +251,10 @@ async def test_only_what_is_committed_is_told(
     assert (await asked)["state"] == "Terminated"
 
 
-async def test_a_partition_that_is_not_loaded_is_an_error(wire: Wire, settings: Settings) -> None:
-    partition = Partition(Installation(wire, await provision(wire, settings), KINDS), 3, "w")  # it is never run
+async def test_a_partition_that_is_not_loaded_is_an_error(installation: OwnInstallation) -> None:
+    partition = Partition(
+        Installation(installation.wire, await installation.layout(), KINDS), 3, "w"
+    )  # it is never run
     with raises(NoAnswer.not_owned, match="partition 3 is not owned by this worker"):
         await partition.look(lambda tree: tree)
 

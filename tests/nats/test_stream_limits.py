@@ -10,20 +10,17 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.nats.stream_settings import change, stream_watch
 from phaseline.engine.nats.stream_settings.fill import Fill
-from phaseline.engine.nats.streams import inspect, provision, reports
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.nats.streams import reports
 from phaseline.engine.surfaces.doctor.examine import examine
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NoRoom
 from tests.support import timed_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import Settings, Wire, Worker, at_work, inspect, provision, until_decided
 from tests.support.log_check import assert_log_is_the_fold, decided
+from tests.support.own_installation import Client
 from tests.support.patience import LIMIT
 from tests.support.random_events import RandomEvents, publish
 

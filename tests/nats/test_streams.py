@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.nats.streams import inspect, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import NotProvisioned, SetupError
 from phaseline.schemas.subjects import Subjects, partition_of, quote
+from tests.support.installation import Settings, Wire, inspect, provision
 from tests.support.log_check import stored
+from tests.support.own_installation import OwnInstallation
 from tests.support.raising import raises
 from tests.support.random_events import Sent, publish
 
@@ -34,14 +33,16 @@ async def test_the_number_of_partitions_cannot_change(wire: Wire, settings: Sett
         await provision(wire, replace(settings, partitions=5))
 
 
-async def test_streams_of_another_version_are_an_error(wire: Wire, settings: Settings) -> None:
-    prefix = settings.prefix
-    await wire.api(f"STREAM.CREATE.{prefix}-LOG", {"name": f"{prefix}-LOG", "subjects": [f"{prefix}.log.>"]})
+async def test_streams_of_another_version_are_an_error(installation: OwnInstallation) -> None:
+    prefix = installation.settings.prefix
+    await installation.wire.api(
+        f"STREAM.CREATE.{prefix}-LOG", {"name": f"{prefix}-LOG", "subjects": [f"{prefix}.log.>"]}
+    )
     with raises(
         SetupError.streams_differ,
         match=rf"{prefix}-LOG is not as .* needs it \(subjects: missing, wanted {prefix}.fired.>, .* streams --apply`",
     ):
-        await provision(wire, settings)
+        await installation.layout()
 
 
 async def test_a_prefix_with_the_stream_names_of_another_is_an_error(wire: Wire, settings: Settings) -> None:

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from tests.support.archives import messages, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import Installation, Layout, Settings, Wire, at_work, provision, until_decided
+from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 
 AGE = ("streams", "--dedupe-window", "0.1", "--events-max-age", "0.2")
@@ -74,11 +71,11 @@ async def test_events_that_are_not_archived(shell: Shell, settings: Settings, wi
     assert (await shell(*AGE, "--apply")).code == 0
 
 
-async def test_what_is_told_to_go_goes(shell: Shell, settings: Settings, wire: Wire) -> None:
-    layout = await provision(wire, settings)
-    await sent(wire, RandomEvents(settings.prefix), 5)
+async def test_what_is_told_to_go_goes(shell: Shell, installation: OwnInstallation) -> None:
+    layout = await installation.layout()
+    await sent(installation.wire, RandomEvents(installation.settings.prefix), 5)
     assert (await shell(*AGE, "--apply")).code == 6
     assert (await shell(*AGE, "--apply", "--drop-events")).code == 0
     async with asyncio.timeout(60):
-        while await messages(wire, layout.events):
+        while await messages(installation.wire, layout.events):
             await asyncio.sleep(0.05)

@@ -8,13 +8,11 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.doctor.examine import examine
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
+from tests.support.installation import Layout, Settings, Wire, provision
 
 
 @pytest_asyncio.fixture

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client import sync_client
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import closed_port
 from tests.support.command import ROOT
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 PAIRS: list[tuple[type, type]] = [

@@ -13,19 +13,17 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Processors, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
-from phaseline.engine.settings import FEEDS, Settings
+from phaseline.engine.settings import FEEDS
 from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.engine.worker.ownership.load_states import PartitionStates
 from phaseline.engine.worker.ownership.tables_change.tables_report import tables_report
 from phaseline.engine.worker.ownership.takeover import take_over
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, SetupError
@@ -33,7 +31,7 @@ from phaseline.tables import Timeout
 from tests.support.archives import audit_of_both, run_archive, with_archive
 from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
 from tests.support.command import ROOT, call
-from tests.support.installation import LIMIT
+from tests.support.installation import LIMIT, Settings, Wire, Worker
 from tests.support.jobs_at_work import AFTER, BEGIN, audit, decide, replace_kinds, sent, states, worker
 from tests.support.log_check import stored
 from tests.support.own_product import OWN

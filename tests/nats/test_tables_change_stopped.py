@@ -11,13 +11,10 @@ import pytest
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.records import Entity
 from tests.support.changed_jobs import FIRST, SECOND
-from tests.support.installation import LIMIT, at_work
+from tests.support.installation import LIMIT, Settings, Wire, Worker, at_work
+from tests.support.own_installation import Client
 
 
 async def test_the_scan_ends(wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,18 +13,13 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log import checkpoint
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout, inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.recorded_log import Span, StoredEvent
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
@@ -35,7 +30,16 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided, working
+from tests.support.installation import (
+    EmbeddedServer,
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    inspect,
+    until_decided,
+    working,
+)
 from tests.support.log_check import assert_log_is_the_fold, stored
 from tests.support.random_events import RandomEvents, Sent, publish
 

@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 from phaseline.engine.nats.accounts.users import AccountPlan
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import SetupError
 from tests.support.accounts_server import AccountsServer
 from tests.support.certificates import CertificateAuthority
+from tests.support.installation import EmbeddedServer, Settings, Wire, provision
 from tests.support.operator_server import OperatorServer
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 

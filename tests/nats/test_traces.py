@@ -13,14 +13,11 @@ from opentelemetry.trace import StatusCode
 from structlog.testing import capture_logs
 
 from phaseline.engine.core.process import Batch
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.tracing import MOST_LINKS, Tracing
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import Fenced
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, ready
+from tests.support.installation import LIMIT, Settings, Wire, Worker, ready
+from tests.support.own_installation import Client
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SAMPLED, UNSAMPLED = f"00-{TRACE}-{SPAN}-01", f"00-{TRACE}-{SPAN}-00"

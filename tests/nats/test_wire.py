@@ -12,9 +12,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from phaseline.engine.nats import frames
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import (
     ApiFailed,
     Fenced,
@@ -27,6 +24,8 @@ from phaseline.schemas.errors import (
     SetupError,
 )
 from tests.support import free_ports
+from tests.support.installation import EmbeddedServer, Settings, Wire
+from tests.support.own_installation import OwnInstallation
 from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to
 
@@ -75,10 +74,10 @@ async def test_refusals_become_our_errors(wire: Wire) -> None:
         wire.publish("a\r\nPUB b 0", b"")
 
 
-async def test_a_request_without_a_reply_times_out(wire: Wire, settings: Settings) -> None:
-    await wire.subscribe(f"{settings.prefix}.silent", lambda *_: None)
+async def test_a_request_without_a_reply_times_out(installation: OwnInstallation) -> None:
+    await installation.wire.subscribe(f"{installation.settings.prefix}.silent", lambda *_: None)
     with pytest.raises(RequestTimedOut, match=r"silent within 0\.2 s"):
-        await wire.request(f"{settings.prefix}.silent", timeout=0.2)
+        await installation.wire.request(f"{installation.settings.prefix}.silent", timeout=0.2)
 
 
 async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -> None:
@@ -95,8 +94,8 @@ async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -
     assert got.empty()
 
 
-async def test_frames_arrive_in_the_order_in_which_they_were_sent(wire: Wire, settings: Settings) -> None:
-    subject, found = f"{settings.prefix}.order", list[int]()
+async def test_frames_arrive_in_the_order_in_which_they_were_sent(installation: OwnInstallation) -> None:
+    subject, found = f"{installation.settings.prefix}.order", list[int]()
     everything = asyncio.Event()
     sizes = [10, 400_000, 10, 10, 900_000, 10] * 4
 
@@ -105,9 +104,9 @@ async def test_frames_arrive_in_the_order_in_which_they_were_sent(wire: Wire, se
         if len(found) == len(sizes):
             everything.set()
 
-    await wire.subscribe(subject, note)
+    await installation.wire.subscribe(subject, note)
     for number, size in enumerate(sizes):
-        wire.publish(subject, b"%04d" % number + b"." * size)
+        installation.wire.publish(subject, b"%04d" % number + b"." * size)
         if number % 4 == 0:
             await asyncio.sleep(0)
     await asyncio.wait_for(everything.wait(), 20)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
 from tests.support.command import Answer, Shell, line_with
+from tests.support.installation import EmbeddedServer
 
 OUTPUT = "accounts.conf"
 READS = """

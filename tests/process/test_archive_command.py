@@ -5,10 +5,10 @@ import random
 import signal
 from pathlib import Path
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.archives import leave_window
 from tests.support.command import Shell, ended
 from tests.support.installation import until_decided
+from tests.support.own_installation import Client
 
 READS = (
     ("get", "cluster", "shop-eu", "--json"),

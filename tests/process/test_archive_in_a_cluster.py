@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import PhaselineError
 from tests.support.archives import audit_of_both, run_archive, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided
+from tests.support.installation import Installation, Settings, Wire, until_decided
 from tests.support.killable_worker import workers
 from tests.support.log_check import audited
 from tests.support.nats_cluster import cluster, provisioned, until_whole

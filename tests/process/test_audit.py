@@ -13,14 +13,10 @@ from msgspec.structs import replace
 from phaseline.engine.core import decide
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.rejections import without_step
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states, is_reworded
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import render_replay
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.schemas import codec
@@ -28,8 +24,17 @@ from phaseline.schemas.records import By, Cause, Entity, FacetState, Mark, Recor
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import call
 from tests.support.health_scripts import EVERYDAY, OBJECT
-from tests.support.installation import installation_with_history, until_decided, working
+from tests.support.installation import (
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    installation_with_history,
+    until_decided,
+    working,
+)
 from tests.support.log_check import stored
+from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
@@ -219,23 +224,24 @@ async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout
     assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
 
 
-async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:
+async def test_a_tree_with_a_long_name(installation: OwnInstallation) -> None:
     name = "a-cluster-that-somebody-called-by-its-whole-address-in-the-data-centre-of-frankfurt.example"
-    async with working(settings, wire, KINDS) as layout:
-        fleet = RandomEvents(settings.prefix)
+    async with installation.having(partitions=3).worker() as layout:
+        fleet = RandomEvents(installation.settings.prefix)
         await publish(
-            wire, [*fleet.cluster(name, 1), *fleet.cluster("other", 1), fleet.event("node", "create", f"{name}/q/n")]
+            installation.wire,
+            [*fleet.cluster(name, 1), *fleet.cluster("other", 1), fleet.event("node", "create", f"{name}/q/n")],
         )
-        await until_decided(wire, layout)
-        verdict = await audit(wire, layout, Span(name))
+        await installation.until_decided()
+        verdict = await audit(installation.wire, layout, Span(name))
         assert verdict.holds, verdict.divergences
         assert (verdict.events, verdict.records) == (9, 15)
 
 
-async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> None:
-    layout = await provision(wire, settings)
-    await publish(wire, list(RandomEvents(settings.prefix).built(2, 2)))
-    assert await audit(wire, layout) == AuditReport(undecided=20)
+async def test_undecided_events_are_left_out(installation: OwnInstallation) -> None:
+    layout = await installation.layout()
+    await installation.publish(list(RandomEvents(installation.settings.prefix).built(2, 2)))
+    assert await audit(installation.wire, layout) == AuditReport(undecided=20)
 
 
 async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> None:

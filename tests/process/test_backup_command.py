@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.accounts_server import accounts_installation
 from tests.support.command import Shell
+from tests.support.installation import EmbeddedServer, Settings, Wire
+from tests.support.own_installation import Client
 
 
 async def test_a_backup_is_made_checked_and_put_back(

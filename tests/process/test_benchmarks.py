@@ -33,11 +33,10 @@ from benchmarks import (
     workers,
 )
 from benchmarks.contender import CONTENDERS
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from phaseline.schemas.errors import SetupError
 from tests.support import forked_process, large_deployment
+from tests.support.installation import Settings, Wire
 from tests.support.raising import raises
 
 

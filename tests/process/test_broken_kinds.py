@@ -11,13 +11,10 @@ import click
 import pytest
 
 from phaseline.engine.core import intake
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import broken_kinds
 from phaseline.engine.surfaces.cli.doctor import doctor
 from phaseline.engine.surfaces.cli.get import get
 from phaseline.engine.surfaces.doctor import installation_checks
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines import built_in
 from phaseline.machines.compiler.packages.broken_kinds import load
 from phaseline.machines.language.product import BrokenKind
@@ -26,6 +23,7 @@ from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import COMMAND, ROOT
+from tests.support.installation import Settings, Wire, Worker
 from tests.support.raising import raises
 
 RAW_SECRET = codec.encode({

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import closed_port
 from tests.support.cells import CLUSTERS, two_cells
 from tests.support.command import LIMIT, Shell, ended, line_with
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 
 
 @pytest_asyncio.fixture

@@ -8,16 +8,13 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.log.changes import Change, Changes
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import EntityUnknown, InvalidInput
 from phaseline.schemas.records import Entity, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import installation_with_history
+from tests.support.installation import Layout, Settings, Wire, installation_with_history
 from tests.support.log_check import Log, folded, whole
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 KINDS = BUILT_IN_KINDS

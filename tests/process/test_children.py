@@ -6,14 +6,12 @@ import os
 import signal
 from pathlib import Path
 
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from tests.support.command import LIMIT, ended, line_with, process
 from tests.support.killable_worker import WorkerProcess
 from tests.support.manifests import kubernetes_object
+from tests.support.own_installation import OwnInstallation
 from tests.support.processes import children, computed, is_there, maps, until
-from tests.support.random_events import RandomEvents, publish
+from tests.support.random_events import RandomEvents
 
 SCRIPT = "phaseline.engine.scripts.child"
 ENDLESS = "local s = ('x'):rep(6e6) for i = 1, 1e9 do local t = s .. i end"
@@ -38,17 +36,17 @@ async def ends_with(parent: asyncio.subprocess.Process, *pids: int) -> None:
     await asyncio.to_thread(until, lambda: not any(map(is_there, pids)))
 
 
-async def test_a_script_ends_with_its_killed_worker(settings: Settings, wire: Wire) -> None:
-    await provision(wire, settings)
-    events = RandomEvents(settings.prefix)
+async def test_a_script_ends_with_its_killed_worker(installation: OwnInstallation) -> None:
+    await installation.layout()
+    events = RandomEvents(installation.settings.prefix)
     scripted = [events.event("application_set", "configure", "s", health={"Widget": ENDLESS})]
     for number in range(40):
         live = kubernetes_object("v1", "Widget", metadata={"name": f"w{number}"})
         scripted.append(
             events.event("resource", "observed", f"s/a/core:Widget/shop/w{number}", live=live, desired=live)
         )
-    await publish(wire, scripted)
-    worker = await WorkerProcess.start(settings)
+    await installation.publish(scripted)
+    worker = await WorkerProcess.start(installation.settings)
     async with ended(worker.process):
         await ends_with(worker.process, await running_script(worker.process.pid))
 

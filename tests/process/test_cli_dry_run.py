@@ -6,17 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import progress, render_dry_run
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
 from tests.support import sample_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Answer, Shell
+from tests.support.installation import Settings, Wire, Worker, provision
+from tests.support.own_installation import Client
 from tests.support.state_stream import copied
 
 DRY = "dry run: nothing is stored\n"

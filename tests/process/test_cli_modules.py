@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import ROOT, Shell
+from tests.support.own_installation import Client
 from tests.support.ratchets import MODULES_OF_A_COMMAND
 
 PROGRAM = """

@@ -8,9 +8,9 @@ import os
 import re
 from pathlib import Path
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.installation import until_decided
+from tests.support.own_installation import Client
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli.txt"
 COMMANDS = """

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from phaseline.engine.surfaces.cli import cli
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from tests.support import closed_port
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 
 MORNING = Path("examples/morning.jsonl")
 

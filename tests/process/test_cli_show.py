@@ -9,11 +9,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.command import LIMIT, ROOT, Shell
+from tests.support.installation import Wire
+from tests.support.own_installation import Client
 from tests.support.state_stream import until_answer
 from tests.support.terminal import on_a_terminal
 

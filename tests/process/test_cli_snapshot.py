@@ -9,11 +9,11 @@ import pytest
 
 import phaseline
 from phaseline.engine.publish import snapshots
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EventRefused, InvalidInput
 from tests.support.adoption import adopt
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 FLEET = [

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, http_server
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import Settings, Wire, at_work, until_decided
 from tests.support.killable_worker import workers
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.nats_cluster import cluster, provisioned, until_whole
+from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import closed_port
 from tests.support.command import COMMAND, Shell
+from tests.support.own_installation import Client
 
 
 async def offered(shell: Shell, *words: str) -> list[str]:

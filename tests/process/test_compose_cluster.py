@@ -17,12 +17,11 @@ import pytest
 
 from phaseline.engine.nats.accounts.users import inbox_of
 from phaseline.engine.nats.embedded.server import find_binary
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.connecting import connect
 from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.command import Shell, ended, line_with
 from tests.support.compose_file import CERTIFICATES, CONFIGURATION, FOLDER, OURS, SERVERS, WORKERS
+from tests.support.installation import Settings, Wire
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
 LIMIT = 60

@@ -7,15 +7,12 @@ from typing import Any
 import pytest
 
 from phaseline.engine.log.when import Moment
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from tests.support import fleet_objects as fleet
 from tests.support.command import Shell
 from tests.support.fleet_objects import Resource
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 ON = "infra/web/c1"

@@ -10,15 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import line_with
-from tests.support.installation import LIMIT, until_decided
+from tests.support.installation import LIMIT, EmbeddedServer, Layout, Settings, Wire, provision, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import assert_log_is_the_fold, committed
 from tests.support.random_events import RandomEvents, Sent, publish

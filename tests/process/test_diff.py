@@ -2,16 +2,13 @@
 
 import asyncio
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.gitops.last_observation import ObjectDiff
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import InvalidInput, NotFound
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, resource_id
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
 from tests.support.manifests import deployment, kubernetes_object
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 WEB = resource_id(deployment())

@@ -26,15 +26,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import cli
 from phaseline.engine.surfaces.cli.failures import say_error
 from phaseline.engine.surfaces.cli.new import package
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines import built_in
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import SetupError
+from tests.support.installation import Settings, Wire, Worker
 from tests.support.pages import outputs
 from tests.support.pages.blocks import blocks, commands
 from tests.support.pages.runner import run_page

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.nats.embedded.server import find_binary
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from tests.support.certificates import CertificateAuthority
 from tests.support.command import Shell
 from tests.support.edge_site import nodes, publish, site
+from tests.support.installation import Settings, Wire
 
 
 def verdict(path: Path) -> str:

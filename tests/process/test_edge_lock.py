@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.sites import event_sources
 from tests.support.edge_lock_holder import held_and_killed
+from tests.support.installation import Layout, Settings, Wire, provision
 from tests.support.nats_cluster import cluster, provisioned, until_whole
 
 ABSENT = "EVENTS-of-nobody"

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.nats.embedded import server as embedded
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import SetupError
+from tests.support.installation import EmbeddedServer, Settings, Wire
 from tests.support.raising import raises
 
 pytestmark = pytest.mark.asyncio

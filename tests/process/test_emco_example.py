@@ -13,12 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
+from tests.support.own_installation import Client
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "emco"

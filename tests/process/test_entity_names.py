@@ -2,8 +2,8 @@
 
 import pytest
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 
 FLEET: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("cluster", "c1", {}),

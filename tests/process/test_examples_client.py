@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.settings import Settings
 from tests.support.command import ROOT
+from tests.support.installation import Settings
 
 
 def program(name: str) -> ModuleType:

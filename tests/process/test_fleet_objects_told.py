@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import fleet_objects as fleet
 from tests.support.command import Shell
 from tests.support.conformance import FOLDER
 from tests.support.fleet_objects import Resource, bundle_deployment, condition, status_of
 from tests.support.http_server import http_server
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
+from tests.support.own_installation import Client
 
 NO_CHART = "no chart version found"
 KUBE = "chart requires kubeVersion: < 1.25.0; this is 1.26"

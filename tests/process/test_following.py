@@ -4,15 +4,12 @@ import asyncio
 import json
 import signal
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import following
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import natural
 from tests.support.command import LIMIT, Shell, line_with
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
+from tests.support.own_installation import Client
 
 NODE = "c1/p/n1"
 

@@ -16,17 +16,15 @@ from urllib.request import urlopen
 
 import pytest
 
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.fold.bodies import alerts
 from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import alert_states
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import SECOND
 from tests.support import free_ports
 from tests.support.foreign_programs import INSTALLED
-from tests.support.installation import at_work
+from tests.support.installation import Settings, Wire, at_work
 from tests.support.odd_receivers import OddReceiver, receiving
+from tests.support.own_installation import Client
 from tests.support.senders import KINDS, LIMIT, at_send, began, ended, until
 
 CONFIG = """

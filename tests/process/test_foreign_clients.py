@@ -14,14 +14,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.foreign_programs import FOREIGN, INSTALLED, run
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, Worker, inspect, until_decided
 from tests.support.log_check import stored
 from tests.support.random_events import RandomEvents, publish
 

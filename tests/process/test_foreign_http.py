@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.foreign_programs import FOREIGN, INSTALLED, run
 from tests.support.http_server import Api, http_server
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 
 
 @pytest_asyncio.fixture

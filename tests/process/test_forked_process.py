@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from phaseline.engine.settings import Settings
 from tests.support import closed_port, forked_process
 from tests.support.command import ROOT, Shell, line_with
+from tests.support.installation import Settings
 from tests.support.killable_worker import WorkerProcess
 from tests.support.processes import is_there, until
 

@@ -9,15 +9,11 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import hand_over, lease
-from phaseline.engine.worker.worker import Worker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, until_decided
+from tests.support.installation import LIMIT, Installation, Layout, Settings, Wire, Worker, provision, until_decided
 from tests.support.log_check import assert_log_is_the_fold
+from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 
 PARTITIONS = 6
@@ -101,9 +97,9 @@ async def test_a_worker_that_comes_gets_its_share_prepared(wire: Wire, settings:
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
 
 
-async def test_nobody_waits_where_all_leave(wire: Wire, settings: Settings) -> None:
-    await provision(wire, settings)
-    async with fleet(settings, "a", "b") as running:
+async def test_nobody_waits_where_all_leave(installation: OwnInstallation) -> None:
+    await installation.layout()
+    async with fleet(installation.settings, "a", "b") as running:
         await until_owned(running, "a", "b")
         async with asyncio.timeout(LIMIT):
             await asyncio.gather(*(one.leave() for one in running.values()))

@@ -4,9 +4,9 @@ import json
 import re
 import signal
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.adoption import adopt
 from tests.support.command import Shell, line_with
+from tests.support.own_installation import Client
 
 FLEET = [
     ("cluster", "c1", "Running"),

@@ -3,9 +3,9 @@
 import json
 import re
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.adoption import adopt
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 
 FLEET = [("cluster", "c1", "Running"), ("node_pool", "c1/p", "Running"), ("node_pool", "c1/q", "Running")]
 A, B, N = "aws:i-a", "aws:i-b", "c1/p/n"

@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
+from tests.support.installation import Settings
 from tests.support.notified import is_in, notices_of, notifying, until
+from tests.support.own_installation import Client
 
 RULES = """
 receivers: {ops: {nats: {subject: told}}}

@@ -10,18 +10,15 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.names import of_notices
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition
 from tests.support.command import Shell, line_with
+from tests.support.installation import EmbeddedServer, Settings, Wire, provision
 from tests.support.killable_worker import WorkerProcess
 from tests.support.notified import records_of, replayed
+from tests.support.own_installation import Client
 from tests.support.patience import wait_for
 
 RULES = """

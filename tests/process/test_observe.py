@@ -7,15 +7,12 @@ from pathlib import Path
 
 import yaml
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, KINDS
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.manifests import config
+from tests.support.own_installation import Client
 
 
 async def test_through_a_pipe_into_states(

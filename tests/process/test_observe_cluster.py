@@ -8,19 +8,16 @@ from typing import Any
 
 import yaml
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.schemas.errors import SetupError
 from tests.support import closed_port
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
-from tests.support.installation import until_decided
+from tests.support.installation import Settings, Wire, inspect, until_decided
 from tests.support.kubernetes_server import Kube
 from tests.support.manifests import kubernetes_object
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 

@@ -4,17 +4,14 @@ import getpass
 import json
 from pathlib import Path
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.operations import Operation, operations, operator
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
+from tests.support.installation import Installation, Settings, Wire, inspect
 from tests.support.log_check import audited
+from tests.support.own_installation import Client
 
 ME = f"/phaseline/cli/{getpass.getuser()}"
 

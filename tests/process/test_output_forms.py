@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from phaseline.engine.surfaces.cli import render
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import nanoseconds
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 from tests.support.terminal import on_a_terminal, without_codes
 
 MESSAGE = "the volume API timed out \u202e三次"

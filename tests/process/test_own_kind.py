@@ -19,12 +19,12 @@ import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines import built_in
 from phaseline.schemas.errors import EntityUnknown, Exit, PhaselineError
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, Answer, ended
 from tests.support.free_ports import side_by_side
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "own_kind"

@@ -16,10 +16,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.page.files import files
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.schemas.libraries import EXTRAS
+from tests.support.installation import Settings
 from tests.support.shared_folder import made_once
 
 ROOT = Path(__file__).parents[2]

@@ -11,13 +11,11 @@ from urllib.parse import quote, urlsplit
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser
 from tests.support.browser import Tab
 from tests.support.http_server import Api, http_server
-from tests.support.installation import installation_with_history
+from tests.support.installation import Settings, Wire, installation_with_history
+from tests.support.own_installation import Client
 
 SCREENS = ("now", "now?view=table", "tree", "tree/c1?sel=cluster/c1", "time?from=1", "time?from=1&view=lanes&tree=c1",
            "time?from=1&view=levels", "entity/cluster/c1", "refused", "workers")  # fmt: skip

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser
 from tests.support.http_server import Api, http_server
+from tests.support.installation import Settings
+from tests.support.own_installation import Client
 
 WHY = "invoice 4711 is 30 days late"
 RUNNING = {"phase": "Running"}

@@ -9,15 +9,12 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser, closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cells import two_cells
 from tests.support.http_cells import CellsApi, cells_api
-from tests.support.installation import working
+from tests.support.installation import EmbeddedServer, Settings, Wire, working
+from tests.support.own_installation import Client
 
 IDS = "[...phaseline.store.order()].filter((n) => phaseline.store.isThere(n)).map((n) => phaseline.store.ids[n])"
 FAILED = {"phase": "Failed", "condition": "StockOut"}

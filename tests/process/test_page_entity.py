@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support import browser
 from tests.support.gitops_history import SET, resource_id
 from tests.support.http_server import Api, http_server
-from tests.support.installation import installation_with_history
+from tests.support.installation import Settings, Wire, installation_with_history
 from tests.support.manifests import kubernetes_object
+from tests.support.own_installation import Client
 
 HOSTILE = "c<img src=x onerror=window.hacked=1>"
 BOX = ".diagram .now text"

@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.http.access import tokens
 from phaseline.engine.surfaces.http.access.access import COOKIE, AccessSettings
 from tests.support import browser
 from tests.support.browser import Tab
 from tests.support.http_server import Api, http_server
-from tests.support.installation import installation_with_history
+from tests.support.installation import Settings, Wire, installation_with_history
 
 SCREENS = ("now", "now?view=table", "tree", "tree/c1?sel=cluster/c1", "time?from=1", "time?from=1&view=lanes&tree=c2",
            "time?from=1&view=levels",           "entity/cluster/c1", "refused", "workers", "now?at=40")  # fmt: skip

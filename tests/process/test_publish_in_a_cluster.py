@@ -12,15 +12,12 @@ from typing import Any
 import pytest
 
 from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.publish.pipeline import PublishResult
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from phaseline.schemas.errors import PhaselineError
 from tests.support.cloud_events import event
+from tests.support.installation import Layout, PublishResult, Settings, Wire
 from tests.support.nats_cluster import Member, cluster, provisioned, until_whole
+from tests.support.own_installation import Client
 
 PATIENCE = 120.0
 """Seconds: elections follow each other on a busy machine, and one event may need several."""

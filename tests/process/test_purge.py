@@ -2,23 +2,17 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from phaseline.engine.log import purge
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import inspect, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.errors import Undecided
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
+from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, Worker, inspect
 from tests.support.log_check import stored
+from tests.support.own_installation import Client, OwnInstallation
 
 ID = "shop/shop/core:ConfigMap/shop/words"
 OTHER = "shop/shop/core:ConfigMap/shop/other"
@@ -116,13 +110,13 @@ async def test_nothing_of_it_is_left_in_the_files(own_server: EmbeddedServer, tm
         await running
 
 
-async def test_undecided_events_are_not_purged(settings: Settings, wire: Wire) -> None:
-    settings = replace(settings, partitions=1)
-    layout = await provision(wire, settings)
-    async with Client.open(settings, source="/me", kinds=BUILT_IN_KINDS) as client:
+async def test_undecided_events_are_not_purged(installation: OwnInstallation) -> None:
+    installation = installation.having(partitions=1)
+    layout = await installation.layout()
+    async with installation.client("/me") as client:
         await client.publish("resource", "observed", ID, {"live": config(ID)})
     with pytest.raises(Undecided):
-        await purge.find(Installation(wire, layout, BUILT_IN_KINDS), "resource", ID, timeout=0.3)
+        await purge.find(Installation(installation.wire, layout, BUILT_IN_KINDS), "resource", ID, timeout=0.3)
 
 
 async def test_what_stands_in_an_archive_is_said(shell: Shell, client: Client, tmp_path: Path) -> None:

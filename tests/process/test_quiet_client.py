@@ -6,8 +6,8 @@ import subprocess
 import sys
 from functools import partial
 
-from phaseline.engine.settings import Settings
 from tests.support.command import ROOT
+from tests.support.installation import Settings
 
 PROGRAM = """
 import asyncio, logging, sys

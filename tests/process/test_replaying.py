@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import Layout, inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
@@ -22,7 +19,6 @@ from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli.log_source import Part
 from phaseline.engine.surfaces.cli.replay_task import Task
 from phaseline.machines.compiler.kinds import Kinds
@@ -33,8 +29,18 @@ from phaseline.testing import replay
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
-from tests.support.installation import installation_with_history, until_decided, working
+from tests.support.installation import (
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    inspect,
+    installation_with_history,
+    until_decided,
+    working,
+)
 from tests.support.log_check import expected, stored
+from tests.support.own_installation import OwnInstallation
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 from tests.support.replay_shares import in_shares, printed
@@ -180,14 +186,14 @@ async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layo
     assert len(last) == 8  # the seven, and the end that counts them
 
 
-async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp_path: Path) -> None:
-    async with working(settings, wire, KINDS) as layout:
-        fleet = RandomEvents(settings.prefix)
-        await publish(wire, [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
-        await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
+async def test_a_log_that_is_not_as_expected(installation: OwnInstallation, tmp_path: Path) -> None:
+    async with installation.having(partitions=3).worker() as layout:
+        fleet = RandomEvents(installation.settings.prefix)
+        await installation.publish([*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
+        await installation.until_decided()
+        async with ServerLog.open(Installation(installation.wire, layout, BUILT_IN_KINDS), Span()) as source:
             await export(source, tmp_path / "x.plog", records=True, expect=True)
-        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
+        async with ServerLog.open(Installation(installation.wire, layout, BUILT_IN_KINDS), Span()) as source:
             await export(source, tmp_path / "y.plog", records=True, expect=False)
     replay(tmp_path / "x.plog").assert_as_expected()
     wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
@@ -254,9 +260,9 @@ async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, 
         assert (await what_if(FileLog(path), BUILT_IN_KINDS)).none
 
 
-async def test_other_tables_differ_where_they_must(wire: Wire, settings: Settings) -> None:
-    async with working(settings, wire, KINDS) as layout:
-        fleet = RandomEvents(settings.prefix)
+async def test_other_tables_differ_where_they_must(installation: OwnInstallation) -> None:
+    async with installation.having(partitions=3).worker() as layout:
+        fleet = RandomEvents(installation.settings.prefix)
         story = [
             *fleet.built(2, 1),
             fleet.event("component", "degraded", "c0/dns"),
@@ -264,9 +270,9 @@ async def test_other_tables_differ_where_they_must(wire: Wire, settings: Setting
         ]
         story += [fleet.event("component", "recovered", "c1/dns", condition="Degraded")]
         story += [fleet.event("component", "delete", "c0/dns"), fleet.event("cluster", "stop", "c1")]
-        await publish(wire, story)
-        await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
+        await installation.publish(story)
+        await installation.until_decided()
+        async with ServerLog.open(Installation(installation.wire, layout, BUILT_IN_KINDS), Span()) as source:
             found = await what_if(source, DEGRADED)
     moves = {(str(move.before), str(move.after), move.trigger): seen.count for move, seen in found.gained.items()}
     assert (

@@ -12,18 +12,13 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.checkpoint import Plan
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.nats.streams import Layout, inspect, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit, AuditReport
 from phaseline.engine.replay.recorded_log import Span, StoredEvent
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.ownership import oversized_commit
 from phaseline.engine.worker.ownership.takeover import take_over
-from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
@@ -32,7 +27,17 @@ from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
-from tests.support.installation import LIMIT, until_decided
+from tests.support.installation import (
+    LIMIT,
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    Worker,
+    inspect,
+    provision,
+    until_decided,
+)
 from tests.support.log_check import stored
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish

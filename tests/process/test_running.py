@@ -10,9 +10,9 @@ from pathlib import Path
 
 import httpx2
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
 from tests.support import closed_port, free_ports
 from tests.support.command import LIMIT, call, line_with, process
+from tests.support.installation import EmbeddedServer
 
 WELCOME = ("Phaseline listens on", "  data ", "  access ", "  workers ", "  log ", "  try ")
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 
 N = "c/p/n"
 

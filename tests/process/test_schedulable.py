@@ -1,7 +1,7 @@
 """Whether pods may go to a node is said by every reader, with what is above it in mind: `get`, `list`, `tree`."""
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 
 N = "c/p/n"
 

@@ -10,19 +10,15 @@ import pytest
 import zstandard
 from structlog.testing import capture_logs
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.streams import Layout, layout_of
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import erasure
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.errors import ApiFailed, NotFound
 from phaseline.schemas.records import Cause, Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
+from tests.support.installation import EmbeddedServer, Layout, Settings, Wire, Worker, layout_of
 from tests.support.log_check import decided, stored
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 VALUE = "hunter2-of-the-shop"

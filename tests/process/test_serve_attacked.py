@@ -15,12 +15,9 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from tests.support.attacked_server import ATTACKS, Attack, Attacked, answers, attacked
 from tests.support.command import LIMIT
-from tests.support.installation import installation_with_history
+from tests.support.installation import EmbeddedServer, Settings, Wire, installation_with_history
 from tests.support.prober import Prober, probing
 from tests.support.random_events import RandomEvents, publish
 

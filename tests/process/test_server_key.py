@@ -14,11 +14,9 @@ import pytest
 
 import phaseline
 from phaseline.engine.nats.embedded import server_key
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import SetupError
 from tests.support.command import LIMIT, Shell, line_with, process
+from tests.support.installation import EmbeddedServer, Settings, Wire
 from tests.support.raising import raises
 
 

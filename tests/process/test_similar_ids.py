@@ -3,8 +3,8 @@
 import pytest
 
 from phaseline.engine.surfaces.cli import similar_ids
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 
 
 @pytest.fixture

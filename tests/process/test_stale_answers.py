@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.records import timestamp, utc
 from tests.support.command import Shell
+from tests.support.own_installation import Client
 
 LIMIT = 120
 EDGE = "r/x/app/p+edge"

@@ -2,12 +2,9 @@
 
 import asyncio
 
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
-from tests.support.installation import LIMIT, until_decided
+from tests.support.installation import LIMIT, Settings, Wire, inspect, until_decided
+from tests.support.own_installation import Client
 
 
 def line_with(start: str, text: str) -> str:

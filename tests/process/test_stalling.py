@@ -11,15 +11,11 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.reader import Reader
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.deciding import CAREFUL, TRIES
@@ -31,7 +27,7 @@ from phaseline.schemas.errors import ServerRefused
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import line_with
-from tests.support.installation import LIMIT, until_decided
+from tests.support.installation import LIMIT, Installation, Layout, Settings, Wire, provision, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import assert_log_is_the_fold, committed, decided
 from tests.support.manifests import deployment, kubernetes_object

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.nats.stream_settings.change import Copying, change, is_whole
-from phaseline.engine.nats.streams import Layout, reports
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.nats.streams import reports
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import until_decided
+from tests.support.installation import Layout, Settings, Wire, until_decided
 from tests.support.killable_worker import workers
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.nats_cluster import cluster, provisioned, until_whole

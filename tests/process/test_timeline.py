@@ -20,15 +20,11 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.nats.streams import Layout
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.recorded_log import StoredEvent
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import render
 from phaseline.engine.surfaces.cli import timeline as command
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
@@ -37,8 +33,9 @@ from phaseline.schemas.records import SECOND, FacetState, State, Transition, nan
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import installation_with_history
+from tests.support.installation import Layout, Settings, Wire, installation_with_history
 from tests.support.log_check import folded, whole
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 ROOT = Path(__file__).parents[2]

@@ -9,20 +9,16 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Batch
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import layout_of, provision
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import Backlog, backlog
-from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli.undecided import lines
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.commits import Commits
 from phaseline.engine.worker.ownership.claim import Claim
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
+from tests.support.installation import Installation, Settings, Wire, Worker, layout_of, provision
+from tests.support.own_installation import Client
 
 NOBODY, IDLE = "not decided yet: no worker is running (events are waiting)", "no worker is running (nothing is waiting"
 NAMES = [f"c{number}" for number in range(20)]

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from phaseline.engine.surfaces.client.client import Client
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, SET, resource_id
 from tests.support.manifests import deployment, kubernetes_object
+from tests.support.own_installation import Client
 
 OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
 WIDGETS = [kubernetes_object("acme.dev/v1", "Widget", metadata={"name": f"w{number}"}) for number in range(3)]

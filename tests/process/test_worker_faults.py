@@ -5,14 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.nats.streams import Layout, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
 from phaseline.engine.worker.faults import IN_A_ROW
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.command import Shell
-from tests.support.installation import LIMIT, until_decided
+from tests.support.installation import LIMIT, Layout, Settings, Wire, provision, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import committed
 from tests.support.random_events import RandomEvents, Sent, publish

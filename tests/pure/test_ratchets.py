@@ -35,3 +35,8 @@ def test_the_kernel_imports_no_product_and_no_surface() -> None:
 
 def test_there_are_few_public_errors() -> None:
     assert len(phaseline.errors.__all__) == ratchets.PUBLIC_ERRORS
+
+
+def test_few_tests_with_a_server_import_the_engine() -> None:
+    found = rooms.tests_of_the_engine()
+    assert len(found) <= ratchets.TESTS_OF_THE_ENGINE, found

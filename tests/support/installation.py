@@ -1,6 +1,8 @@
-"""An installation with a decided history of some clusters. Its worker keeps running.
+"""Installations with a worker, also with a decided history of some clusters.
 
-Belongs here: making one, and waiting until the last event is decided. Does not: the tests.
+Belongs here: making one, waiting until the last event is decided, and the names of the engine that tests with a server
+speak of: they import them from here, so that a module that moves is named in one place. Does not: the tests, the
+fixture `installation` with its clients (`own_installation`), because the kernel is tested without clients.
 """
 
 import asyncio
@@ -9,14 +11,23 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
-from phaseline.engine.nats.streams import Layout, provision
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.reader import Stored
+from phaseline.engine.nats.streams import Layout, inspect, layout_of, provision
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support.log_check import decided
 from tests.support.patience import wait_for
 from tests.support.random_events import RandomEvents, publish
+
+__all__ = [
+    "LIMIT", "EmbeddedServer", "Installation", "Layout", "PublishResult", "Settings", "Stored", "Wire", "Worker",
+    "at_work", "inspect", "installation_with_history", "layout_of", "provision", "ready", "until_decided", "working",
+]  # fmt: skip
 
 LIMIT = 120
 """Seconds until a test gives up waiting: many, for a machine that is busy."""

@@ -90,3 +90,11 @@ def rooms_of_folders() -> set[str]:
     """The folders right below `engine` and `machines`, and `schemas`."""
     return {"schemas", *(name_of(one) for ring in ("engine", "machines") for one in (ROOT / ring).iterdir()
                          if (one / "__init__.py").exists())}  # fmt: skip
+
+
+def tests_of_the_engine() -> list[str]:
+    """The test files with a server or processes that import from `engine` themselves."""
+    tests = files(".py", "tests/nats", "tests/process")
+    return [
+        name_of(path) for path in tests if any(name.startswith("phaseline.engine") for name in _imports(parsed(path)))
+    ]
