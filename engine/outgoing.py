@@ -1,7 +1,7 @@
 """What we ask others for by HTTP: how much an answer may hold, how long it may take, and what of it is repeated.
 
-Belongs here: unpacking within a bound, one request by URL, texts of others for messages and logs. Does not: what the
-answers mean. A Kubernetes API server is asked by `products.observe.kubernetes_api`, which uses this.
+Belongs here: unpacking within a bound, one request by URL, texts of others for messages and logs. A Kubernetes API
+server is asked by `products.observe.kubernetes_api`, which uses this.
 An answer is counted while it is unpacked, so a small one that unfolds to much takes no memory.
 """
 

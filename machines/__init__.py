@@ -2,5 +2,5 @@
 
 Belongs here: `language` (the classes of a table), `compiler` (checks, and the objects that the core asks), `docs`
 (pages and schemas made from tables), the tables and rules of each product (`kinds`), and the list of the products
-(`built_in`). Does not: deciding or committing events, I/O.
+(`built_in`).
 """

@@ -1,6 +1,6 @@
 """The known name that a wrong one was probably meant to be.
 
-Belongs here: `did_you_mean`. Does not: which names are known.
+Belongs here: `did_you_mean`.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """The NATS subjects: how kinds, triggers and ids become tokens and come back.
 
-Belongs here: the grammar of every subject, percent-encoding, the partition of a tree, the order of ids. Does not: who
-uses them.
+Belongs here: the grammar of every subject, percent-encoding, the partition of a tree, the order of ids.
 """
 
 import re

@@ -3,8 +3,7 @@
 The server sends the answer to a request to whatever subject the request names. So, on a server where publishers share
 the account of the workers, an acknowledgement or a copy of a stored message can be stored wherever somebody wants it.
 Belongs here: telling foreign messages from those of workers, the message in the answer to a direct get, finding the
-last message of a worker on a subject, notes that are written under the fence, saying once what was set aside. Does not:
-the contents of checkpoints, eras, leases, notes and records.
+last message of a worker on a subject, notes that are written under the fence, saying once what was set aside.
 
 Workers write LOG by atomic batches and under the fence only. The server checks the headers of both before it stores
 anything, and an answer cannot have them. A copy that the server sends has `Nats-Stream`, which no worker writes.

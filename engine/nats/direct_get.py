@@ -1,6 +1,6 @@
 """Reading stored messages by subject: the last message of a subject, or several messages with one request.
 
-Belongs here: the requests, and recognising the last reply. Does not: what the messages mean.
+Belongs here: the requests, and recognising the last reply.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """Reading a stream in order, without acknowledgements and through interruptions.
 
-Belongs here: requesting messages, noticing a gap or silence, starting again after the last message. Does not: what the
-messages mean.
+Belongs here: requesting messages, noticing a gap or silence, starting again after the last message.
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 
 The server does not check the reply subject of a request, and answers are sent with the rights of the worker. So a
 request could have an answer stored in the log, or make it a call of the JetStream API.
-Belongs here: the shape of an inbox, counting and logging the requests that name something else. Does not: the answers.
+Belongs here: the shape of an inbox, counting and logging the requests that name something else.
 """
 
 import time

@@ -2,5 +2,5 @@
 
 Belongs here: `compose` (an event from its parts), `single` (one event), `pipeline` (many events), `event_file` (events
 in files), `outcomes` (the records that an event made), `backlog` (events without an outcome), `living_workers` (who
-could decide them). Does not: deciding events.
+could decide them).
 """

@@ -2,7 +2,7 @@
 
 The log holds three sorts of them: what was purged (`log.purge`), up to where it was archived (`log.archived.note`), and
 all else (here). Only operators and workers may write them; which operator it was, the note says of itself.
-Belongs here: leaving a note, reading the notes of all sorts. Does not: what the commands do, showing notes.
+Belongs here: leaving a note, reading the notes of all sorts.
 """
 
 from collections.abc import AsyncIterator

@@ -2,5 +2,5 @@
 
 Belongs here: `recorded_log` (the form of a recorded log) with `server_log` and `file_log` (its two sources), `audit`,
 `whatif`, `dry_run` with `dry_run_result`, `load_tables`, `log_format`, `log_file` and `log_writer` (log files),
-`export_log`, `import_log`, and the archive of a log (`archive`). Does not: committing records.
+`export_log`, `import_log`, and the archive of a log (`archive`).
 """

@@ -1,6 +1,6 @@
 """Loads the tables that a command line names: `package.module:NAME`, `path/to/file.py:NAME`, or `installed`.
 
-Belongs here: importing them, and replacing installed tables of the same name. Does not: using the tables.
+Belongs here: importing them, and replacing installed tables of the same name.
 """
 
 import importlib

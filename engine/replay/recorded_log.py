@@ -1,7 +1,7 @@
 """The form of a recorded log: the states at the beginning, then each event with the records that it made, in order.
 
 Belongs here: the protocol that replay, audit, what-if and export read, whether the log comes from a server
-(`server_log`) or a file (`file_log`); one processor per partition to decide its events again. Does not: reading a log.
+(`server_log`) or a file (`file_log`); one processor per partition to decide its events again.
 """
 
 from collections import Counter

@@ -1,5 +1,4 @@
 """Texts of YAML and JSON that people write: reading them, and how deep they are nested.
 
-Belongs here: `yaml_text` (texts to documents), `yaml_depth` (judged before a library sees a text). Does not: the
-meaning of a document.
+Belongs here: `yaml_text` (texts to documents), `yaml_depth` (judged before a library sees a text).
 """

@@ -1,7 +1,6 @@
 """Reading texts of YAML and JSON, as Kubernetes reads them.
 
 Belongs here: texts to documents. There are no timestamps and no base-60 numbers, y is true, keys are strings.
-Does not: the meaning of a document.
 """
 
 import json

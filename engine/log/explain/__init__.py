@@ -2,6 +2,5 @@
 
 Belongs here: `model` (the explanation), `explainer` (the views), `causes` (the records behind a base), `fetch` (reading
 the states and histories that these need). Beside it: `staleness` (who has been silent), `shut` (what stands above),
-`unknown_parts` (what is lacking), `identities` (one thing at two places). `explainer` and `causes` are pure. Does not:
-showing an explanation to people.
+`unknown_parts` (what is lacking), `identities` (one thing at two places). `explainer` and `causes` are pure.
 """

@@ -1,6 +1,6 @@
 """Questions about an entity, which the worker answers that owns its tree (`worker.services`).
 
-Belongs here: asking, and the meaning of an error reply. Does not: questions of a product, answering.
+Belongs here: asking, and the meaning of an error reply.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """Which entities somebody selects: by kind, tree, state, conditions, class, dwell, attributes. Pure.
 
-Belongs here: `Selection`, the one function that decides whether an entity is selected, and `ClassChoice`. Does not:
-reading entities, the order in which they are shown.
+Belongs here: `Selection`, the one function that decides whether an entity is selected, and `ClassChoice`.
 """
 
 from collections.abc import Iterable, Sequence

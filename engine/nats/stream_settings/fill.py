@@ -1,6 +1,6 @@
 """How much a stream holds, and how near it is to its limit.
 
-Belongs here: `Fill`, the share from which people are warned, sizes for people. Does not: asking the server.
+Belongs here: `Fill`, the share from which people are warned, sizes for people.
 """
 
 from collections.abc import Mapping

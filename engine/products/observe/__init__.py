@@ -3,5 +3,5 @@
 Belongs here: `observer` (one event for each real change), `events` (the form of an observed event), `ownership` (whose
 an object is), `argo`, `fleet` and `generic` (the adapters for each sort of object), `snapshots`, `roots`, `stream` and
 `manifest_files` (objects from pipes and files), `bridge`, `cluster`, `discovery` and `kubernetes_api` (objects from an
-API server). Does not: publishing events, deciding health.
+API server).
 """

@@ -1,7 +1,6 @@
 """The last records of all entities: what states are made of. Told by subjects alone, so that no record is decoded.
 
-Belongs here: which entity a subject is about, keeping its last transition and the mark behind it. Does not: reading
-records, what they mean.
+Belongs here: which entity a subject is about, keeping its last transition and the mark behind it.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Archiving: the steps in their order, so that a run that is killed anywhere loses nothing and can be repeated.
 
-Belongs here: the order of the steps, what a repeated run finds. Does not: the steps.
+Belongs here: the order of the steps, what a repeated run finds.
 
 1. Finish the trimming of a former run, if its manifest is there. 2. Write the parts. 3. Read them back, and compare
 them with the streams. 4. Write the manifest, as one step. 5. Note the cut in the log. 6. Trim the streams.

@@ -1,6 +1,6 @@
 """The groups of commands: what operators do, the log as a whole, kinds, products.
 
-Belongs here: the name, the module and one line of help of each command of a group. Does not: what commands do.
+Belongs here: the name, the module and one line of help of each command of a group.
 """
 
 from phaseline.engine.surfaces.cli.lazy import OF_PRODUCTS, Lazy

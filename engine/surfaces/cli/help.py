@@ -1,6 +1,6 @@
 """Help pages, and options that several commands share: each belongs to a group, which is described once.
 
-Belongs here: the groups, examples, sections of options, the command `help`. Does not: any other command or option.
+Belongs here: the groups, examples, sections of options, the command `help`.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """All checks, in the order in which one needs the other.
 
-Belongs here: which checks are made, and when later ones make no sense. Does not: the checks.
+Belongs here: which checks are made, and when later ones make no sense.
 """
 
 from collections.abc import AsyncIterator

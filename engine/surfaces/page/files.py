@@ -1,6 +1,6 @@
 """The files of the page, as they are served.
 
-Belongs here: finding and reading them, the type of each, style sheets without blanks. Does not: what is in them.
+Belongs here: finding and reading them, the type of each, style sheets without blanks.
 """
 
 import re

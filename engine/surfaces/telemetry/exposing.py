@@ -1,7 +1,6 @@
 """The endpoint of a worker process: `/metrics`, `/livez`, `/readyz`.
 
-Belongs here: joining values, checks and requests; the beat that shows that the event loop turns. Does not: the parts
-themselves.
+Belongs here: joining values, checks and requests; the beat that shows that the event loop turns.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
 """The kinds of edge hosting: `cluster`, `node_pool`, `node` and `component`.
 
-Belongs here: their tables. Does not: kinds of other products.
+Belongs here: their tables.
 """

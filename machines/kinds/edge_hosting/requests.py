@@ -1,6 +1,6 @@
 """What the requests of edge hosting have in common: how long they may take, when one may delete, what is given up.
 
-Belongs here: constants, attributes and rows that several tables share. Does not: the tables.
+Belongs here: constants, attributes and rows that several tables share.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """What goes from one app context to others of its resource: resources on an update, reports, a user's terminate.
 
-Belongs here: the rules that look at several contexts, or from a resource up to its context. Does not: the tables.
+Belongs here: the rules that look at several contexts, or from a resource up to its context.
 """
 
 from collections.abc import Mapping, Sequence

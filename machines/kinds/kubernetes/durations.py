@@ -1,6 +1,6 @@
 """Durations in Go's notation (1h30m, 1.5h, 300ms), which Kubernetes and Argo CD use.
 
-Belongs here: parsing them. Does not: times, schedules.
+Belongs here: parsing them.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Labels of the healths, for every kind with a health facet.
 
-Belongs here: those labels. Does not: sync labels, any table.
+Belongs here: those labels.
 """
 
 from phaseline.machines.kinds.kubernetes.advice import HEALTH

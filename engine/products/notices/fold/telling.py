@@ -1,6 +1,6 @@
 """What an event of a notice says: the head of those concerned with its state, reason and cause, numbers and names.
 
-Belongs here: the data of events. Does not: how receivers show it.
+Belongs here: the data of events.
 """
 
 from collections import Counter

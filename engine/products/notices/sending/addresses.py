@@ -2,7 +2,7 @@
 
 A name may lead to any address, and to another one a moment later. So the address is looked at to which the connection
 is made, not the name.
-Belongs here: judging an address, sockets for those that pass. Does not: resolving names.
+Belongs here: judging an address, sockets for those that pass.
 """
 
 import socket

@@ -1,6 +1,6 @@
 """What came of one try to send a message, and when to try again.
 
-Belongs here: `Attempt`, waiting times. Does not: sending.
+Belongs here: `Attempt`, waiting times.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """A message on a subject of NATS, as a CloudEvent in JSON.
 
-Belongs here: publishing, what the server's answer means. Does not: the connection.
+Belongs here: publishing, what the server's answer means.
 """
 
 from phaseline.engine.nats.wire import Wire

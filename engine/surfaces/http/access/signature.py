@@ -1,6 +1,6 @@
 """The signature of a body: HMAC-SHA256 under a secret, in hexadecimal, as GitHub and others sign webhooks.
 
-Belongs here: making and checking one. Does not: where secrets come from.
+Belongs here: making and checking one.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Hooks: objects that run around a synchronisation and are not part of the application.
 
-Belongs here: the annotations that make an object a hook. Does not: the health of any object.
+Belongs here: the annotations that make an object a hook.
 """
 
 from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart

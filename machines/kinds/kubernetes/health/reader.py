@@ -1,7 +1,6 @@
 """Typed access to the fields of a manifest that may hold anything.
 
 Belongs here: `ManifestPart`, a map in a manifest with its path, and the error for a field of the wrong type.
-Does not: the meaning of any field.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The verdict of a health rule. Belongs here: its type, and one constructor per status. Does not: any rule."""
+"""The verdict of a health rule. Belongs here: its type, and one constructor per status."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Self

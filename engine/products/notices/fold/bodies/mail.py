@@ -1,6 +1,6 @@
 """A message as an e-mail: plain text, in one thread for each notice.
 
-Belongs here: headers and text. Does not: SMTP.
+Belongs here: headers and text.
 """
 
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
 """A message as JSON: all that there is to know of the notice; the same as a CloudEvent.
 
-Belongs here: the maps. Does not: signatures, sending.
+Belongs here: the maps.
 """
 
 from typing import Any

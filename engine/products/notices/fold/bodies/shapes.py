@@ -2,7 +2,7 @@
 
 A form is a map as JSON has it. `{title}` in a text stands for a field. `{"$by": "word", "end": 1, "otherwise": 2}`
 stands for what the value of a field chooses. What fields hold is put into texts only, so it can add no other field.
-Belongs here: the forms, filling one, checking one. Does not: signatures and sending.
+Belongs here: the forms, filling one, checking one.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Known kinds that bring Secrets. Belongs here: External Secrets, Sealed Secrets, 1Password. Does not: certificates."""
+"""Known kinds that bring Secrets. Belongs here: External Secrets, Sealed Secrets, 1Password."""
 
 from phaseline.machines.kinds.kubernetes.known.rows import D, Family, H, KnownKind, P
 from phaseline.machines.kinds.kubernetes.known.rows import StatusRow as Row
