@@ -263,7 +263,7 @@ def read(body: dict[str, Any]) -> Event:
         raise Invalid(f"envelope: {_problem(body)}") from error
     if event.data_base64 is not None:
         event = _with_data(event, event.data_base64)
-    if not KNOWN.issuperset(body) and (found := extensions.kept(body, KNOWN)):
+    if not KNOWN.issuperset(body) and (found := extensions.kept_extensions(body, KNOWN)):
         event = ExtendedEvent(**msgspec.structs.asdict(event), extensions=found)
     return _checked(event)
 

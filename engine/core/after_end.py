@@ -19,7 +19,7 @@ from phaseline.machines.language.endings import (
     CONTRADICTED,
     END,
     SHOWS,
-    Shown,
+    ReportAfterEnd,
     is_unseen,
     seen_gone,
     shown_state,
@@ -95,7 +95,7 @@ def read(tree: Tree, entity: Entity | None, report: Report) -> Note | Refused | 
         return Refused("stale", stale(kind, report.id, asked, seen))
     if attributes.get(END) == CONTRADICTED and _is_shown(attributes, found):
         return None
-    shown = Shown(found.phase, found.conditions, report.event, report.time)
+    shown = ReportAfterEnd(found.phase, found.conditions, report.event, report.time)
     return Note(still_there(attributes, shown), f"still there, {found}: {missing}", asked)
 
 

@@ -7,7 +7,7 @@ Does not: the order in which an event is judged, its records (`decide`), what pu
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from phaseline.engine.core.beside.free_attributes import kept, merged
+from phaseline.engine.core.beside.free_attributes import merged, with_free
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -66,7 +66,7 @@ def _after_row(
     if row.computes is None:
         return attributes
     after = row.computes(attributes, rule_event)
-    return after if isinstance(after, Refusal) else kept(attributes, after)
+    return after if isinstance(after, Refusal) else with_free(attributes, after)
 
 
 def impossible_base(kind: Kind, steps: Steps, data: Mapping[str, Any]) -> str | None:

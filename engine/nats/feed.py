@@ -21,7 +21,7 @@ RUNNING = "workers that run now keep the format that they started with: restart 
 log = logs.get_logger(__name__)
 
 
-def kept(config: dict[str, Any]) -> KeptFeed:
+def kept_feed(config: dict[str, Any]) -> KeptFeed:
     """The feed that the configuration of EVENTS says; raises `SetupError.feed_unknown`."""
     found = config.get("metadata", {}).get(KEY, "msgpack")
     if found not in (*FEEDS, BOTH):
@@ -31,7 +31,7 @@ def kept(config: dict[str, Any]) -> KeptFeed:
 
 async def change(wire: Wire, stream: str, config: dict[str, Any], feed: Feed) -> None:
     """Keep another feed from now on. stream, config: EVENTS. Raises as `Wire.api` does."""
-    before = kept(config)
+    before = kept_feed(config)
     changed = {**config, "metadata": {**config.get("metadata", {}), KEY: feed}}
     await wire.api(f"STREAM.UPDATE.{stream}", changed)
     log.warning("feed_changed", stream=stream, before=before, feed=feed, hint=RUNNING)

@@ -87,11 +87,11 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
         window = {"duplicate_window": int(DEFAULT_WINDOW * SECOND)}
         await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})
         found = await _config(wire, layout.events) or {}
-    layout = layout_of(settings, _partitions(found, settings), feed.kept(found))
+    layout = layout_of(settings, _partitions(found, settings), feed.kept_feed(found))
     if settings.feed is not None and layout.feed not in (settings.feed, feed.BOTH):
         await feed.change(wire, layout.events, found, settings.feed)
         layout = replace(layout, feed=settings.feed)
-    for name, config in wanted(settings, layout, copies).items():
+    for name, config in stream_configs(settings, layout, copies).items():
         if (present := await _config(wire, name)) is None:
             await _create(wire, name, {**as_log, **config})
         else:
@@ -99,7 +99,7 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
     return layout
 
 
-def wanted(settings: Settings, layout: Layout, copies: Collection[CopiedEvent]) -> dict[str, dict[str, Any]]:
+def stream_configs(settings: Settings, layout: Layout, copies: Collection[CopiedEvent]) -> dict[str, dict[str, Any]]:
     """By name, what this version and the settings want of each stream. What they leave open is not in it."""
     return {
         layout.events: events(settings, layout),
@@ -114,7 +114,9 @@ async def reports(
     wire: Wire, settings: Settings, layout: Layout, copies: Collection[CopiedEvent]
 ) -> list[StreamReport]:
     """All streams as they are, with what differs from what is wanted. One that does not exist is left out."""
-    found = [await report.report_on(wire, name, config) for name, config in wanted(settings, layout, copies).items()]
+    found = [
+        await report.report_on(wire, name, config) for name, config in stream_configs(settings, layout, copies).items()
+    ]
     return [one for one in found if one is not None]
 
 
@@ -133,7 +135,7 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     found = await _config(wire, layout.events)
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
-    return layout_of(settings, _partitions(found, settings), feed.kept(found))
+    return layout_of(settings, _partitions(found, settings), feed.kept_feed(found))
 
 
 async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:

@@ -95,7 +95,7 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
 
 def _extensions(given: Mapping[str, Extension]) -> dict[str, Extension]:
     """The extension attributes; raises `EventRefused.unsendable` for one that records would not keep."""
-    found = extensions.kept(given, envelope.KNOWN)
+    found = extensions.kept_extensions(given, envelope.KNOWN)
     for name in given.keys() - found.keys():
         raise EventRefused.unsendable(
             reason="invalid",

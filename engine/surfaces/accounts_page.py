@@ -60,7 +60,7 @@ def _subjects(found: Iterable[str]) -> str:
     return ", ".join(f"`{subject}`" for subject in found) or "nothing"
 
 
-def wanted(page: str) -> str:
+def renewed(page: str) -> str:
     """The page with the present tables."""
     before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{tables()}\n{END}{rest.partition(END)[2]}"
@@ -68,4 +68,4 @@ def wanted(page: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the tables; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, PAGE, wanted)
+    return keep(arguments, COMMAND, PAGE, renewed)

@@ -149,7 +149,7 @@ class Worker:
     def _read_further(self) -> None:
         """Note that a reporter has read further than the log goes."""
         if self._log_watch is not None:
-            self._log_watch.told()
+            self._log_watch.look_soon()
 
     async def _keep_inlets(self, installation: Installation) -> None:
         await InletKeeper(self.wire, installation.layout, self._has_first, self.measures.dropped).run()

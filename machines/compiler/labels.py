@@ -36,7 +36,7 @@ def label(facet: Facet, state: State) -> Label | None:
     """The label of `state`, or None.
 
     It is the label of the first condition in the facet's `order`, else of the first in order of arrival, else of the
-    phase's own condition. Of a life whose end nobody saw, it is the one of that end (`endings.told`).
+    phase's own condition. Of a life whose end nobody saw, it is the one of that end (`endings.state_for_people`).
     """
     if state in OF_ENDS:
         return OF_ENDS[state]

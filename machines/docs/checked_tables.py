@@ -18,14 +18,14 @@ MODULE = Path("machines/built_in.py")
 _SOUND = re.compile(r'(?m)^SOUND = ".*"$')
 
 
-def wanted(module: str) -> str:
+def renewed(module: str) -> str:
     """The module with the digest of the present tables. Raises `WrongTable` if they cannot work."""
     return _SOUND.sub(f'SOUND = "{Kinds(BUILT_IN).digest}"', module)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the digest; 1 if `--check` finds another one."""
-    return keep(arguments, COMMAND, MODULE, wanted)
+    return keep(arguments, COMMAND, MODULE, renewed)
 
 
 if __name__ == "__main__":

@@ -39,11 +39,11 @@ def _row(error: PhaselineError) -> str:
     return f"| {name} | {text} | {error.exit_code} | {error.status} |"
 
 
-def wanted(page: str) -> str:
+def renewed(page: str) -> str:
     """The page with the present tables."""
     return page.partition(BEGIN)[0] + reference()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the tables; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, PAGE, wanted)
+    return keep(arguments, COMMAND, PAGE, renewed)

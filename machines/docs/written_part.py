@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
-def keep(arguments: Sequence[str] | None, command: str, page: Path, wanted: Callable[[str], str]) -> int:
+def keep(arguments: Sequence[str] | None, command: str, page: Path, renewed: Callable[[str], str]) -> int:
     """Write or check the generated part of a page; 1 if `--check` finds it stale.
 
-    command: how people call the generator. page: from the project's root. wanted: the page as it should be, made from
+    command: how people call the generator. page: from the project's root. renewed: the page as it should be, made from
     the page as it is.
     """
     parser = argparse.ArgumentParser(prog=command, description=f"Write the generated part of {page}.")
@@ -22,9 +22,9 @@ def keep(arguments: Sequence[str] | None, command: str, page: Path, wanted: Call
     chosen = parser.parse_args(arguments)
     path = chosen.to / page
     found = path.read_text(encoding="utf-8")
-    if found == wanted(found):
+    if found == renewed(found):
         return 0
     if not chosen.check:
-        path.write_text(wanted(found), encoding="utf-8")
+        path.write_text(renewed(found), encoding="utf-8")
     sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {page}\n")
     return 1 if chosen.check else 0

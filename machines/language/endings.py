@@ -17,14 +17,14 @@ SEEN, ASSUMED, CONTRADICTED = "seen", "assumed", "contradicted"
 """Somebody reported that it is gone; or only what stands above it ended, or it was given up; or that was assumed, and
 somebody reported since that it is still there: it is left behind."""
 SHOWS = "shows"
-"""The attribute of a Deleted entity that may still be there: what was reported of it last. See `Shown`."""
+"""The attribute of a Deleted entity that may still be there: what was reported of it last. See `ReportAfterEnd`."""
 ABANDON = "abandon"
 """The field of a request that gives up what cannot be seen to be gone."""
 
 Attributes = Mapping[str, Any]
 
 
-class Shown(NamedTuple):
+class ReportAfterEnd(NamedTuple):
     """What was reported of an entity that is Deleted. event: the position of the event that said so. time: its, ns."""
 
     phase: str
@@ -58,7 +58,7 @@ def seen_gone(attributes: Attributes) -> Attributes:
     return with_end(rest, SEEN)
 
 
-def still_there(attributes: Attributes, shown: Shown) -> Attributes:
+def still_there(attributes: Attributes, shown: ReportAfterEnd) -> Attributes:
     """The attributes of a life whose end is contradicted."""
     return {**attributes, END: CONTRADICTED, SHOWS: shown.as_map()}
 
@@ -99,7 +99,7 @@ LABELS: Mapping[State, Label] = {
 }  # fmt: skip
 
 
-def told(state: State, attributes: Attributes) -> State:
+def state_for_people(state: State, attributes: Attributes) -> State:
     """A state as people are told of it: with how the life ended, if nobody saw that; with the signals that stand."""
     if state.phase == STANDING and SIGNALS in attributes:
         return State(STANDING, tuple(attributes[SIGNALS]))

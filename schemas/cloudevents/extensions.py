@@ -23,7 +23,7 @@ def is_name(name: str) -> bool:
     return _NAME.match(name) is not None
 
 
-def kept(body: Mapping[str, Any], known: AbstractSet[str]) -> dict[str, Extension]:
+def kept_extensions(body: Mapping[str, Any], known: AbstractSet[str]) -> dict[str, Extension]:
     """The extension attributes in an event's map that records keep. `known`: the names that are no extensions.
 
     Beyond the bounds, and where CloudEvents allows no such name or type, an attribute is left out.

@@ -24,7 +24,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.language.contact import UNHEARD
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.table import OK
 from phaseline.schemas.records import SECOND, State, Transition, facets_of
 from phaseline.schemas.wire_codec import Numbered
@@ -73,7 +73,7 @@ def shown(fleet: LiveFleet) -> dict[tuple[str, str], Any]:
 def expected(log: Log) -> dict[tuple[str, str], Any]:
     return {
         key: (
-            [told(facet.state, record.entity.attributes) for _, facet in facets_of(record.entity)],
+            [state_for_people(facet.state, record.entity.attributes) for _, facet in facets_of(record.entity)],
             VIEWED * any(facet.state != facet.base for facet in record.entity.facets)
             | GONE * (not matches(record.entity, None, deleted=False))
             | LEFT * is_left_behind(record.entity),

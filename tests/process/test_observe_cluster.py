@@ -24,7 +24,7 @@ from tests.support.raising import raises
 class Watching:
     """What comes of watching, one by one."""
 
-    def __init__(self, source: AsyncIterator[cluster.Found]) -> None:
+    def __init__(self, source: AsyncIterator[cluster.ClusterReport]) -> None:
         self.source = source
 
     async def next(self) -> tuple[str, bool] | None:

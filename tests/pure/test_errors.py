@@ -89,7 +89,7 @@ def test_every_error_has_a_code_of_its_own_an_exit_code_and_a_status() -> None:
 
 def test_the_page_has_every_error() -> None:
     page = (ROOT / errors_page.PAGE).read_text(encoding="utf-8")
-    assert page == errors_page.wanted(page), f"run `{errors_page.COMMAND}` and read what changed"
+    assert page == errors_page.renewed(page), f"run `{errors_page.COMMAND}` and read what changed"
     assert [one.code for one in EVERY if f"| `{one.code}`" not in page] == ["phaseline-error"]
     for group in GROUPS:
         assert page.count(f"| `{group.__name__}` |") == page.count(f"## {group.__name__}\n") == 1

@@ -24,7 +24,7 @@ ROUTES = all_routes(PRODUCTS)
 
 def test_the_page_is_up_to_date() -> None:
     page = (ROOT / reference.PAGE).read_text(encoding="utf-8")
-    assert page == reference.wanted(page, ROUTES), f"run `{reference.COMMAND}` and read what changed"
+    assert page == reference.renewed(page, ROUTES), f"run `{reference.COMMAND}` and read what changed"
 
 
 def test_every_request_is_named_once_and_has_the_parameters_of_its_path() -> None:

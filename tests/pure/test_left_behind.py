@@ -9,7 +9,7 @@ from typing import Any
 from phaseline import testing
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.labels import label_of
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Rejection, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
@@ -174,5 +174,5 @@ def test_what_consoles_say_of_it() -> None:
         (GONE.event("node", "reported", "c/p/a", RUNNING), "Deleted (not seen), left behind", "bad"),
     ):
         entity = given.entity("node", "c/p/a")
-        shown = told(entity.facets[0].state, entity.attributes)
+        shown = state_for_people(entity.facets[0].state, entity.attributes)
         assert (label_of(facet, shown, "en"), class_of(facet, shown)) == (en, state_class)

@@ -36,7 +36,7 @@ def test_no_label_holds_an_id_unless_it_is_asked_for() -> None:
 
 def test_the_page_shows_the_table() -> None:
     found = (ROOT / page.PAGE).read_text(encoding="utf-8")
-    assert found == page.wanted(found), f"run `{page.COMMAND}`"
+    assert found == page.renewed(found), f"run `{page.COMMAND}`"
 
 
 def _value(metric: Metric) -> float | Distribution:

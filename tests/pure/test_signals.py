@@ -311,7 +311,7 @@ def test_names_of_signals_are_open_but_for_misspelt_conditions(condition: str, f
 def test_people_see_which_signals_stand() -> None:
     entity = told(told(running(), "MemoryPressure"), "KernelDeadlock").entity("node", NODE)
     facet = BUILT_IN_KINDS["node"].table.facets[1]
-    shown = endings.told(entity.facets[1].state, entity.attributes)
+    shown = endings.state_for_people(entity.facets[1].state, entity.attributes)
     assert str(shown) == "Told [KernelDeadlock, MemoryPressure]"
     assert label_of(facet, shown) == "KernelDeadlock, Memory pressure"
     assert label_of(facet, shown, "zh") == "KernelDeadlock, 内存压力"

@@ -12,13 +12,13 @@ from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.whatif import WhatIfReport
 from phaseline.engine.surfaces.cli import render_replay, side_by_side
 from phaseline.engine.surfaces.cli.output import JSON, PEOPLE, Output
-from phaseline.engine.surfaces.cli.replay_task import Found, Task
+from phaseline.engine.surfaces.cli.replay_task import ReplayResult, Task
 from phaseline.machines.built_in import installed
 
 
-async def in_shares(one: Task, count: int) -> Found:
+async def in_shares(one: Task, count: int) -> ReplayResult:
     """What so many processes would find, one after the other in this process."""
-    kinds, found, begins = one.kinds(), list[Found](), 0
+    kinds, found, begins = one.kinds(), list[ReplayResult](), 0
     async with one.opened(kinds) as source:
         partitions = source.partitions
     for share in side_by_side.shares(partitions, count):
@@ -29,7 +29,7 @@ async def in_shares(one: Task, count: int) -> Found:
     return one.total(found, begins)
 
 
-def printed(found: Found, capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
+def printed(found: ReplayResult, capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
     """All that the command prints, in both forms."""
     kinds = installed()
     for form in (PEOPLE, JSON):

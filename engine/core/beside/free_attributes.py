@@ -77,6 +77,6 @@ def are_news(entity: Entity, data: Mapping[str, Any]) -> bool:
     return merged(entity.attributes, data) is not entity.attributes
 
 
-def kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_free(before: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
     """The attributes that a rule made anew, with the free ones, which no rule of a kind knows."""
     return {**after, FREE: before[FREE]} if FREE in before and FREE not in after else after

@@ -50,7 +50,7 @@ def of_new_life(memory: Memory | None, *, awaited: bool) -> Memory | None:
     if memory is None:
         return AWAITED if awaited else None
     former = tuple(dict.fromkeys((*memory.former, *memory.identities)))[-MOST_FORMER:]
-    return kept(replace(memory, uids=NONE, former=former, awaited=awaited, reasons=NONE))
+    return held_memory(replace(memory, uids=NONE, former=former, awaited=awaited, reasons=NONE))
 
 
 def with_identity(memory: Memory | None, uid: str, *, is_place: bool = False) -> Memory:
@@ -66,7 +66,7 @@ def with_identity(memory: Memory | None, uid: str, *, is_place: bool = False) ->
     return replace(found, uids={**found.uids, scheme: text}, former=former)
 
 
-def kept(memory: Memory) -> Memory | None:
+def held_memory(memory: Memory) -> Memory | None:
     """A memory as entities hold it: those that say the same of many entities are one object."""
     if memory == NO_MEMORY:
         return None
@@ -75,7 +75,7 @@ def kept(memory: Memory) -> Memory | None:
 
 def of_shown_life(memory: Memory) -> Memory | None:
     """The memory once something has shown that the life is there."""
-    return None if memory is AWAITED else kept(replace(memory, awaited=False))
+    return None if memory is AWAITED else held_memory(replace(memory, awaited=False))
 
 
 def of_version(memory: Memory | None, before: Entity | None, *, is_contact: bool) -> Memory | None:
@@ -85,4 +85,4 @@ def of_version(memory: Memory | None, before: Entity | None, *, is_contact: bool
         settled = (0 if before.memory is None else before.memory.settled) or before.version
     if settled == (0 if memory is None else memory.settled):
         return memory
-    return kept(replace(memory or NO_MEMORY, settled=settled))
+    return held_memory(replace(memory or NO_MEMORY, settled=settled))

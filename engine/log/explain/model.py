@@ -170,9 +170,9 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """The whole of it in words: the root first, the base last."""
-        from phaseline.engine.log.explain.telling import told  # noqa: PLC0415  # programs read the parts
+        from phaseline.engine.log.explain.telling import in_words  # noqa: PLC0415  # programs read the parts
 
-        return told(self)
+        return in_words(self)
 
 
 def as_map(explanation: Explanation) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def root_map(facet: FacetExplanation) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def told(explanation: Explanation) -> str:
+def in_words(explanation: Explanation) -> str:
     """The whole explanation, a line for each part, what belongs to a line indented below it."""
     entity = explanation.entity
     return "\n".join(

@@ -61,7 +61,7 @@ def notify(settings: Settings, *, file: Path, quiet: bool, telemetry: Telemetry)
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with telemetry.told(own, counts.values) as watch:
+        async with telemetry.serving(own, counts.values) as watch:
             await running.run(settings, rules, stop, watch, [send], following)
 
     return terminal.run(work())

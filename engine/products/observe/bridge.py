@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from phaseline.engine.products.observe.cluster import Found, Listed
+from phaseline.engine.products.observe.cluster import ClusterReport, Listed
 from phaseline.engine.products.observe.discovery import Resource
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.roots import Known
@@ -29,7 +29,7 @@ class Past(NamedTuple):
 
 
 async def events(
-    observer: Observer, found: AsyncIterator[Found], namespace: str | None, *, heartbeat: float, away: set[str],
+    observer: Observer, found: AsyncIterator[ClusterReport], namespace: str | None, *, heartbeat: float, away: set[str],
     past: Past | None = None,
 ) -> AsyncIterator[Event]:  # fmt: skip
     """The events of a cluster.

@@ -53,12 +53,12 @@ class Listed(NamedTuple):
     denied: bool = False
 
 
-Found = ObjectChange | Listed
+ClusterReport = ObjectChange | Listed
 
 
 async def follow(
     api: Any, resource: Resource, namespace: str | None, away: set[str] | None = None
-) -> AsyncIterator[Found]:
+) -> AsyncIterator[ClusterReport]:
     """Every existing object of a resource and every change from then on. Ends only with `SetupError.cluster_unusable`.
 
     Yields a `Listed` after the objects of a list. away: holds the resource's name while the server does not answer.
@@ -199,13 +199,13 @@ async def _lines(found: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 async def changes(
     api: Any, resources: Sequence[Resource], namespace: str | None, away: set[str] | None = None,
     followed: Sequence[Resource] = (),
-) -> AsyncGenerator[Found, None]:  # fmt: skip
+) -> AsyncGenerator[ClusterReport, None]:  # fmt: skip
     """The changes of all resources as they come.
 
     Argo CD's own objects are listed first: others belong to them. followed: resources that are listed after all others,
     one after the other. One that may not be read is left out.
     """
-    queue: asyncio.Queue[Found | BaseException] = asyncio.Queue(maxsize=1_000)
+    queue: asyncio.Queue[ClusterReport | BaseException] = asyncio.Queue(maxsize=1_000)
     first = [one for one in resources if one.version.partition("/")[0] == GROUP]
     stages = [first, [one for one in resources if one not in first], *([one] for one in followed)]
     turns = [_Turn({one.path + one.plural for one in stage}) for stage in stages]
@@ -250,7 +250,9 @@ class _Turn:
             self.over.set()
 
 
-async def _readable(found: AsyncIterator[Found], resource: Resource, *, one_of_many: bool) -> AsyncIterator[Found]:
+async def _readable(
+    found: AsyncIterator[ClusterReport], resource: Resource, *, one_of_many: bool
+) -> AsyncIterator[ClusterReport]:
     """What is found of a resource. One of many that may not be read is told as listed, with nothing known of it."""
     listed = False
     try:

@@ -15,11 +15,11 @@ from phaseline.engine.surfaces.cells import places
 from phaseline.engine.surfaces.cells.merging import CellsWatch, Merged
 from phaseline.engine.surfaces.cells.places import Places
 from phaseline.engine.surfaces.cells.reading import (
+    AwayListener,
     CellRecord,
     InCell,
     Make,
     Reading,
-    Told,
     is_of_the_request,
     while_connected,
 )
@@ -199,20 +199,20 @@ class Cells:
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
         condition: str | Sequence[str] = (), start: When | Places = NOW, rejections: Literal[False] = False,
-        follow: bool = True, told: Told | None = None,
+        follow: bool = True, told: AwayListener | None = None,
     ) -> CellsWatch[Transition]: ...  # fmt: skip
 
     @overload
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
         condition: str | Sequence[str] = (), start: When | Places = NOW, rejections: bool, follow: bool = True,
-        told: Told | None = None,
+        told: AwayListener | None = None,
     ) -> CellsWatch[Transition | Rejection]: ...  # fmt: skip
 
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
         condition: str | Sequence[str] = (), start: When | Places = NOW, rejections: bool = False, follow: bool = True,
-        told: Told | None = None,
+        told: AwayListener | None = None,
     ) -> CellsWatch[Any]:  # fmt: skip
         """The transitions (and `rejections`) of all cells from `start` on: of each cell once, and in its log's order.
 
@@ -232,7 +232,7 @@ class Cells:
             self.names, self.client, begun, starts, late=self._away, follow=follow, told=self._teller(told)
         )
 
-    def _teller(self, told: Told | None) -> Told:
+    def _teller(self, told: AwayListener | None) -> AwayListener:
         """Notes which cells are away, and tells of it."""
 
         def tell(name: str, error: PhaselineError | None) -> None:
@@ -271,13 +271,13 @@ class ReadingCells(Reading):
     async def each(self, read: Callable[[Client], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:  # noqa: D102
         return await self._cells.each(read)
 
-    async def follow(self, make: Make[T], told: Told) -> AsyncIterator[InCell[T]]:  # noqa: D102
+    async def follow(self, make: Make[T], told: AwayListener) -> AsyncIterator[InCell[T]]:  # noqa: D102
         async with Merged(self._cells.names, self._cells.client, make, follow=True, told=told) as values:
             async for one in values:
                 yield one
 
     async def watch(  # noqa: D102
-        self, kind: str | None, told: Told, *, start: Any, **which: Any
+        self, kind: str | None, told: AwayListener, *, start: Any, **which: Any
     ) -> AsyncGenerator[list[CellRecord[Any]], None]:
         async with self._cells.watch(kind, start=start, told=told, **which) as watch:
             self._watch = watch

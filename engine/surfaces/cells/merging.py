@@ -12,7 +12,14 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import NOW, When
-from phaseline.engine.surfaces.cells.reading import CellRecord, InCell, Make, Told, is_of_the_request, while_connected
+from phaseline.engine.surfaces.cells.reading import (
+    AwayListener,
+    CellRecord,
+    InCell,
+    Make,
+    is_of_the_request,
+    while_connected,
+)
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import NatsUnreachable, PhaselineError
 from phaseline.schemas.records import Rejection, Transition, timestamp
@@ -37,7 +44,7 @@ class Merged(Generic[T]):
     """
 
     def __init__(
-        self, names: Sequence[str], connect: Connect, make: Make[T], *, follow: bool, told: Told
+        self, names: Sequence[str], connect: Connect, make: Make[T], *, follow: bool, told: AwayListener
     ) -> None:  # fmt: skip
         """Nothing is read yet."""
         self._names, self._connect, self._make, self._follow, self._told = names, connect, make, follow, told
@@ -133,7 +140,7 @@ class CellsWatch(Generic[R]):
 
     def __init__(
         self, names: Sequence[str], connect: Connect, begun: Begun[R], starts: Mapping[str, When], *,
-        late: Collection[str], follow: bool, told: Told,
+        late: Collection[str], follow: bool, told: AwayListener,
     ) -> None:  # fmt: skip
         """starts: where each cell begins. late: the cells that could not be read just now."""
         now = timestamp(time.time_ns())

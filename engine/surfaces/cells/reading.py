@@ -20,7 +20,7 @@ LOOK = 0.5
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Transition | Rejection)
-Told = Callable[[str, PhaselineError | None], None]
+AwayListener = Callable[[str, PhaselineError | None], None]
 """Called with the name of a cell and why it cannot be read; with None when it can be read again."""
 Make = Callable[[str, Client], AsyncIterator[T]]
 """Gives the values of an installation, by its origin. It is called again after an error that ended them."""
@@ -89,13 +89,15 @@ class Reading:
         """What each of those answers that can be read."""
         return [InCell("", await read(self._client))]
 
-    async def follow(self, make: Make[T], told: Told) -> AsyncIterator[InCell[T]]:  # noqa: ARG002  # it raises instead
+    async def follow(
+        self, make: Make[T], told: AwayListener  # noqa: ARG002  # it raises instead
+    ) -> AsyncIterator[InCell[T]]:  # fmt: skip
         """The values that `make` gives for each, as they come. told: is told who is missing, and who is back."""
         async for value in make("", self._client):
             yield InCell("", value)
 
     def watch(
-        self, kind: str | None, told: Told, *, start: Any, **which: Any  # noqa: ARG002  # as above
+        self, kind: str | None, told: AwayListener, *, start: Any, **which: Any  # noqa: ARG002  # as above
     ) -> AsyncGenerator[list[CellRecord[Any]], None]:  # fmt: skip
         """The records of each, as many at a time as are there. which: as `Client.watch` takes it."""
         return records_of(self._client.watch(kind, start=start, **which))

@@ -25,6 +25,6 @@ def dwell(kinds: Kinds, entity: Entity, now: int) -> Text:
     return lasting(class_of_entity(kinds, entity), now - class_since(kinds, entity))
 
 
-def told(kinds: Kinds, entity: Entity, now: int) -> Text:
+def telling_dwell(kinds: Kinds, entity: Entity, now: int) -> Text:
     """The same, where it tells something: empty for what is good, excused or gone."""
     return dwell(kinds, entity, now) if class_of_entity(kinds, entity) in TELLING else render.NOTHING

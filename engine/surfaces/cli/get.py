@@ -31,7 +31,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
 from phaseline.machines.language.beside.free import FREE
-from phaseline.machines.language.endings import SHOWS, told
+from phaseline.machines.language.endings import SHOWS, state_for_people
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
 from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import NO_MEMORY, SIGNALS, Entity, FacetState, Transition
@@ -80,13 +80,13 @@ def get(
     if manifest and (at is not None or follow):
         raise click.UsageError("the server keeps the last manifest only: --manifest goes with neither --at nor --watch")
     installations.check_common("--at", at)
-    wanted = Wanted(kind, entity_id, at, follow_on=follow, manifest=manifest)
+    wanted = GetQuery(kind, entity_id, at, follow_on=follow, manifest=manifest)
 
     async def work() -> int:
         kinds = installations.kinds
         async with installations.reading(entity_id, at) as reading:
             answers = await reading.each(wanted.read)
-            found = {cell: one for cell, one in answers if isinstance(one, Got)}
+            found = {cell: one for cell, one in answers if isinstance(one, GetResult)}
             if not found:
                 raise cells.missing(reading.away, next(one for _, one in answers if isinstance(one, NotFound)))
             for cell, one in found.items():
@@ -115,7 +115,7 @@ def get(
     return terminal.run(work())
 
 
-class Got(NamedTuple):
+class GetResult(NamedTuple):
     """What an installation has of the entity. start: where a watch goes on. stale: why it is stale.
 
     unknown: of how many of its parts nothing is known. stalled: why it is so, if its operation is stalled.
@@ -135,7 +135,7 @@ class Got(NamedTuple):
     """What was said of its conditions."""
 
 
-class Wanted(NamedTuple):
+class GetQuery(NamedTuple):
     """Which entity is shown, and when. follow_on: whether its changes are shown too. manifest: only its object is."""
 
     kind: str | None
@@ -144,7 +144,7 @@ class Wanted(NamedTuple):
     follow_on: bool
     manifest: bool
 
-    async def read(self, client: Client) -> Got | NotFound:
+    async def read(self, client: Client) -> GetResult | NotFound:
         """The entity of one installation; the error if it has none."""
         view = await client.at(self.at)
         start = await view.next_place() if self.follow_on else 0
@@ -155,7 +155,7 @@ class Wanted(NamedTuple):
         entity = last.entity
         if self.manifest:
             live = await client.gitops.manifest(entity.kind, entity.id)
-            return Got(view.moment, start, last, None, maps.NOTHING_UNKNOWN, None, dict(live or {}))
+            return GetResult(view.moment, start, last, None, maps.NOTHING_UNKNOWN, None, dict(live or {}))
         entity = await identities.remembered(states_of(view), entity)
         last = replace(last, entity=entity)
         stale = (await view.stale([entity])).get((entity.kind, entity.id))
@@ -163,9 +163,9 @@ class Wanted(NamedTuple):
         stalled = await view.why(entity.kind, entity.id) if stalls else None
         shut = await view.shut([entity])
         said = await view.said(entity)
-        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {}, shut, said)
+        return GetResult(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {}, shut, said)
 
-    async def follow(self, found: Mapping[str, Got], cell: str, client: Client) -> AsyncIterator[Following]:
+    async def follow(self, found: Mapping[str, GetResult], cell: str, client: Client) -> AsyncIterator[Following]:
         """The changes of the entity in a cell that has it."""
         if cell in found:
             one = found[cell]
@@ -213,7 +213,7 @@ def _beside(table: Facet | None, entity: Entity, found: FacetState, language: La
     message = "" if found.state.phase == DELETED else message_of(table, entity.kind, entity.attributes, found)
     if message:
         yield "because", render.text_of(message)
-    if advice := advice_of(table, told(found.state, entity.attributes), language):
+    if advice := advice_of(table, state_for_people(found.state, entity.attributes), language):
         yield "to do", render.text_of(advice, "italic")
 
 
@@ -252,7 +252,7 @@ def described(
         since = render.local_time(stale.since_ns)
         yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")
     yield from _facets(kinds, entity, language, now, parts, shut)
-    if entity.facets[0].state.phase != DELETED or classes.told(kinds, entity, now):
+    if entity.facets[0].state.phase != DELETED or classes.telling_dwell(kinds, entity, now):
         since = f" since {render.local_time(class_since(kinds, entity))}"
         yield "class", Text.assemble(classes.dwell(kinds, entity, now), since)
     compiled = kinds.get(entity.kind)
@@ -270,7 +270,7 @@ def _facets(
 ) -> Iterator[tuple[str, Text]]:
     """The facts about the states of an entity."""
     for name, facet in zip(entity.names, entity.facets, strict=True):
-        label = render.label(kinds, entity.kind, name, told(facet.state, entity.attributes), language)
+        label = render.label(kinds, entity.kind, name, state_for_people(facet.state, entity.attributes), language)
         state = render.state(kinds, entity.kind, name, facet.state)
         partly = render.partly(parts.get(name), language)
         yield name if len(entity.names) > 1 else "state", Text.assemble(state, partly, "  " if label else "", label)

@@ -25,7 +25,7 @@ from phaseline.engine.surfaces.cli.watch import show_records
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.schemas.records import State, Transition
 
 
@@ -136,7 +136,7 @@ class HistoryRow(NamedTuple):
     def label(self) -> Text:
         """How the new state is called."""
         record = self.record
-        shown = told(record.after, record.entity.attributes)
+        shown = state_for_people(record.after, record.entity.attributes)
         return render.label(self.kinds, record.entity.kind, record.facet, shown, self.language)
 
     @property

@@ -33,7 +33,7 @@ from phaseline.engine.surfaces.client.selection import by_id, order_of
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.schemas.errors import Exit, NameUnknown
 from phaseline.schemas.records import Entity, Transition
 
@@ -97,10 +97,10 @@ def list_(
     if follow:
         following.check(at)
     installations.check_common("--at", at)
-    wanted = Chosen(**which)
+    wanted = ListFilter(**which)
     if wanted.duplicates and (follow or sort_by == selection.UNSORTED):
         raise click.UsageError("--duplicates compares all entities: it goes with neither --watch nor --sort-by none")
-    shown_list = Listing(wanted, kind, tree, at, follow_on=follow)
+    shown_list = ListQuery(wanted, kind, tree, at, follow_on=follow)
 
     async def work() -> int:
         async with installations.reading(tree, at) as reading:
@@ -151,7 +151,7 @@ class ListedEntity(NamedTuple):
     doubled: Mapping[str, Sequence[Key]] = {}
 
 
-class ListRead(NamedTuple):
+class ListResult(NamedTuple):
     """What was read of one installation. start: where a watch goes on. everything: what was read, `found` or more."""
 
     moment: Moment | None
@@ -180,16 +180,16 @@ class ListRead(NamedTuple):
         )
 
 
-class Listing(NamedTuple):
+class ListQuery(NamedTuple):
     """Which entities are listed, and when. follow_on: whether their changes are shown too."""
 
-    wanted: "Chosen"
+    wanted: "ListFilter"
     kind: str | None
     tree: str | None
     at: When | None
     follow_on: bool
 
-    async def read(self, client: Client) -> ListRead:
+    async def read(self, client: Client) -> ListResult:
         """The entities of one installation."""
         view = await client.at(self.at)
         start = await view.next_place() if self.follow_on else 0
@@ -201,7 +201,7 @@ class Listing(NamedTuple):
         entities = [record.entity for record in found]
         stale, unknown = await view.stale(entities), await view.unknown_parts(entities)
         shut = await view.shut(entities)
-        return ListRead(view.moment, start, everything, found, stale, unknown, shut, twice)
+        return ListResult(view.moment, start, everything, found, stale, unknown, shut, twice)
 
     async def _doubled(
         self, view: EntityView[Moment | None], found: Sequence[Transition]
@@ -245,7 +245,7 @@ class Listing(NamedTuple):
         undecided.say_unanswered(view)
         return count
 
-    async def follow(self, listed: dict[str, ListRead], cell: str, client: Client) -> AsyncIterator[ListedEntity]:
+    async def follow(self, listed: dict[str, ListResult], cell: str, client: Client) -> AsyncIterator[ListedEntity]:
         """The changes after what was listed. A cell that was not listed, or has failed since, is listed first."""
         before = listed.pop(cell, None)
         if before is None:
@@ -258,7 +258,7 @@ class Listing(NamedTuple):
             yield ListedEntity(cell, found.record)
 
 
-class Chosen:
+class ListFilter:
     """Which entities are listed."""
 
     def __init__(
@@ -364,7 +364,7 @@ class EntityRow(NamedTuple):
     def of(cls, described: render.Described, shown: ListedEntity, now: int) -> "EntityRow":
         """The row of an entity."""
         entity = shown.record.entity
-        found = tuple([told(facet.state, entity.attributes) for facet in entity.facets])
+        found = tuple([state_for_people(facet.state, entity.attributes) for facet in entity.facets])
         states, labels = described[entity.kind, entity.names, found]
         if left := render.left_behind(entity):
             states = Text.assemble(states, left)

@@ -25,7 +25,7 @@ from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
 from phaseline.machines.language.endings import LABELS as OF_ENDS
-from phaseline.machines.language.endings import is_left_behind, is_unseen, shown_state, told
+from phaseline.machines.language.endings import is_left_behind, is_unseen, shown_state, state_for_people
 from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import actors
@@ -146,7 +146,7 @@ def states(kinds: Kinds, entity: Entity, language: Language, unknown: PartsOf = 
     facets = [*facets_of(entity)]
     for name, facet in facets:
         title = text_of(f"{name}: " if len(facets) > 1 else "")
-        called = label(kinds, entity.kind, name, told(facet.state, entity.attributes), language)
+        called = label(kinds, entity.kind, name, state_for_people(facet.state, entity.attributes), language)
         shown = state(kinds, entity.kind, name, facet.state)
         message = facet_message(kinds, entity, name, facet.state)
         pieces.append(

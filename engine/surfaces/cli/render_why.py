@@ -24,7 +24,7 @@ from phaseline.engine.surfaces.cli.layout import Branch
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.records import Entity, State, Transition, nanoseconds, utc
@@ -110,7 +110,7 @@ class ExplanationTree:
         for one in found.news:
             yield render.text_of(f"event: {render.happening(one)}")
         table = facet_named(self.kinds, found.kind, found.facet)
-        if table is not None and (advice := advice_of(table, self.told(found), self.language)):
+        if table is not None and (advice := advice_of(table, self.state_of(found), self.language)):
             yield Text.assemble("to do: ", render.text_of(advice, "italic"))
 
     def reason_of(self, found: GivenReason) -> Text:
@@ -140,7 +140,7 @@ class ExplanationTree:
         """`node c1/pool-a/n7  Failed [Balance]  since 08:12:05, 4 m 10 s`."""
         shown = found.base if found.base_only else found.state
         state = render.state(self.kinds, found.kind, found.facet, shown)
-        if (end := self.told(found)) != found.state:
+        if (end := self.state_of(found)) != found.state:
             end_label = render.label(self.kinds, found.kind, found.facet, end, self.language)
             state = Text.assemble(state, "  ", end_label)
         since = f"since {self.clock(found.since_ns)}, {render.duration(self.now - found.since_ns)}"
@@ -155,10 +155,14 @@ class ExplanationTree:
             name, "  ", state, "  ", render.text_of(since, "bright_black"), render.text_of(explained, "italic")
         )
 
-    def told(self, found: FacetExplanation) -> State:
+    def state_of(self, found: FacetExplanation) -> State:
         """The state; of the explained entity with how its life ended."""
         of = self.entity
-        return told(found.state, of.attributes) if of and (of.kind, of.id) == (found.kind, found.id) else found.state
+        return (
+            state_for_people(found.state, of.attributes)
+            if of and (of.kind, of.id) == (found.kind, found.id)
+            else found.state
+        )
 
     def view(self, view: ViewExplanation, *, says: bool = True) -> Iterator[Branch]:
         """What the view depends on, one branch each. says: whether records of attributes bring their messages."""

@@ -19,7 +19,7 @@ from phaseline.engine.surfaces.cli.connection import FILE
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.log_source import Part, Source
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.replay_task import Found, Show, Task
+from phaseline.engine.surfaces.cli.replay_task import ReplayResult, Show, Task
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import BadLogFile, Exit
 
@@ -100,7 +100,7 @@ def replay(
     return terminal.run(work())
 
 
-async def _found(task: Task, kinds: Kinds, jobs: int | None) -> tuple[Found, int]:
+async def _found(task: Task, kinds: Kinds, jobs: int | None) -> tuple[ReplayResult, int]:
     """What the replay finds, with a progress bar on the way; and the first event."""
     several = task.file is None and jobs not in (None, 1)
     # If several processes read a server, this one looks only how much there is.
@@ -124,7 +124,7 @@ async def _found(task: Task, kinds: Kinds, jobs: int | None) -> tuple[Found, int
     return task.total(parts, source.begins), source.begins
 
 
-async def _alone(task: Task, source: Source | None, kinds: Kinds, show: Show) -> Found:
+async def _alone(task: Task, source: Source | None, kinds: Kinds, show: Show) -> ReplayResult:
     """What this process finds. source: the log; None to open it."""
     if source is not None:
         return await task.fold(source, kinds, show)

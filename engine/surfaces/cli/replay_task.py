@@ -27,7 +27,7 @@ Show = Callable[[int], None]
 Outcome = Rebuilt | AuditReport | WhatIfReport
 
 
-class Found(NamedTuple):
+class ReplayResult(NamedTuple):
     """The outcome, and the error of a damaged file: what was read before it still counts."""
 
     outcome: Outcome
@@ -66,25 +66,25 @@ class Task:
             with_records = self.audits or bool(self.changed)
             yield log_source.of_file(self.file, self.part, self.most, self.partitions, with_records=with_records)
 
-    async def fold(self, source: Source, kinds: Kinds, show: Show) -> Found:
+    async def fold(self, source: Source, kinds: Kinds, show: Show) -> ReplayResult:
         """Decide the events of the log again. show: called with the number of events since the last call."""
         if self.audits:
             return await self._audit(source, kinds, show)
         if self.changed:
             what_if = WhatIf(source, installed(self.settings.prefix), kinds, self.part.root, show)
-            return Found(what_if.report, await _damage(what_if.run()))
+            return ReplayResult(what_if.report, await _damage(what_if.run()))
         processors = Processors(kinds, source)
         damage = await _damage(rebuild(source, processors, self.part.root, show))
-        return Found(rebuilt(processors, source, lists=self.lists), damage)
+        return ReplayResult(rebuilt(processors, source, lists=self.lists), damage)
 
-    async def _audit(self, source: Source, kinds: Kinds, show: Show) -> Found:
+    async def _audit(self, source: Source, kinds: Kinds, show: Show) -> ReplayResult:
         audit = Audit(source, kinds, self.part.root, show)
         damage = await _damage(audit.run())
         if isinstance(source, ServerLog | ArchivedLog) and self.part.end is None:
             await compare_states(source.installation, audit)
-        return Found(audit.report, damage)
+        return ReplayResult(audit.report, damage)
 
-    def total(self, parts: Iterable[Found], begins: int) -> Found:
+    def total(self, parts: Iterable[ReplayResult], begins: int) -> ReplayResult:
         """The sum of what was found in some partitions after the other. begins: the first event."""
         whole: Any = Rebuilt()
         if self.audits or self.changed:
@@ -93,7 +93,7 @@ class Task:
         for part in parts:
             whole.add(part.outcome)
             damage = damage or part.damage
-        return Found(whole, damage)
+        return ReplayResult(whole, damage)
 
 
 async def _damage(work: Any) -> BadLogFile | None:

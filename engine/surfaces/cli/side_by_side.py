@@ -22,7 +22,7 @@ from phaseline.engine.nats.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD
 from phaseline.engine.surfaces.cli import terminal
 from phaseline.engine.surfaces.cli.log_source import Part, Source
-from phaseline.engine.surfaces.cli.replay_task import Found, Show, Task
+from phaseline.engine.surfaces.cli.replay_task import ReplayResult, Show, Task
 from phaseline.schemas.errors import SetupError
 
 EACH = 100_000
@@ -48,7 +48,7 @@ def shares(partitions: int, count: int) -> list[range]:
     return [range(partitions * number // count, partitions * (number + 1) // count) for number in range(count)]
 
 
-async def fold(task: Task, source: Source, count: int, show: Show, *, verbose: bool) -> list[Found] | None:
+async def fold(task: Task, source: Source, count: int, show: Show, *, verbose: bool) -> list[ReplayResult] | None:
     """What `count` processes found, in the order of their partitions; None if one of them met an error.
 
     The caller then does all of the work alone, and meets the error of the first event that has one. Raises
@@ -69,7 +69,7 @@ async def fold(task: Task, source: Source, count: int, show: Show, *, verbose: b
     return None if None in found else [part for part in found if part is not None]
 
 
-async def _share(task: Task, show: Show, *, verbose: bool) -> Found | None:
+async def _share(task: Task, show: Show, *, verbose: bool) -> ReplayResult | None:
     """The work of one process. It is killed if this is cancelled."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", __name__, stdin=PIPE, stdout=PIPE,
@@ -86,7 +86,7 @@ async def _share(task: Task, show: Show, *, verbose: bool) -> Found | None:
             await process.wait()
 
 
-async def _talk(process: Process, request: Any, show: Show) -> Found | None:
+async def _talk(process: Process, request: Any, show: Show) -> ReplayResult | None:
     """Tell a process what to do, show its progress, and return its answer."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -96,7 +96,7 @@ async def _talk(process: Process, request: Any, show: Show) -> Found | None:
         (size,) = HEAD.unpack(await process.stdout.readexactly(HEAD.size))
         said = pickle.loads(await process.stdout.readexactly(size))  # noqa: S301  # a process of ours
         if not isinstance(said, int):
-            found: Found | None = said
+            found: ReplayResult | None = said
             return found
         show(said)
 
@@ -116,7 +116,7 @@ def main() -> None:
         send(found)
 
 
-async def _alone(task: Task, show: Show) -> Found:
+async def _alone(task: Task, show: Show) -> ReplayResult:
     kinds = task.kinds()
     async with task.opened(kinds) as source:
         return await task.fold(source, kinds, show)

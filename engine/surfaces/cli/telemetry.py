@@ -32,7 +32,7 @@ class Telemetry(NamedTuple):
     traces: bool
 
     @asynccontextmanager
-    async def told(
+    async def serving(
         self, settings: Settings, further: "Callable[[], Values] | None" = None
     ) -> AsyncIterator[Watch]:  # fmt: skip
         """Serve the metrics of this process while the block runs: what to call with its worker.

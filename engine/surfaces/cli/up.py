@@ -90,7 +90,7 @@ def up(
         stop = system.stopped_by_signals()
         further = telemetry.of_others(workers)
         async with (
-            telemetry.told(settings) as watch,
+            telemetry.serving(settings) as watch,
             system.system(
                 settings, installed(settings.prefix), data, port,
                 workers=workers, sync_always=sync == "always", is_open=is_open, quiet=quiet, watch=watch,

@@ -84,7 +84,7 @@ def watch(
             if not wanted.selects_all:
                 from phaseline.engine.surfaces.cli import watch_classes  # noqa: PLC0415  # few watch by class
 
-                of = watch_classes.wanted(wanted, kind, selector, which)
+                of = watch_classes.class_of_options(wanted, kind, selector, which)
                 lines = watch_classes.ClassLines(kinds, of, begins, output, lang)
                 await lines.print(reading, [*installations.cells], limit, follow=not no_follow)
                 return cells.end(reading, output)

@@ -23,13 +23,15 @@ from phaseline.engine.surfaces.client.dwelling import WantedClass
 from phaseline.engine.surfaces.overview.overview import Dwell
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 
 if TYPE_CHECKING:
     from phaseline.engine.surfaces.overview.dwells import Dwells
 
 
-def wanted(of_class: ClassChoice, kind: str | None, selector: Selector, which: Mapping[str, Any]) -> WantedClass:
+def class_of_options(
+    of_class: ClassChoice, kind: str | None, selector: Selector, which: Mapping[str, Any]
+) -> WantedClass:
     """What the options of the command choose."""
     return WantedClass(of_class, kind, which["tree"], which["state"], which["condition"], selector.selects)
 
@@ -117,7 +119,7 @@ def _dwell(row: DwellRow) -> Text:
 
 def _states(row: DwellRow) -> Text:
     entity = row.dwell.entity
-    found = tuple([told(facet.state, entity.attributes) for facet in entity.facets])
+    found = tuple([state_for_people(facet.state, entity.attributes) for facet in entity.facets])
     return row.described[entity.kind, entity.names, found][0]
 
 

@@ -158,7 +158,7 @@ def worker(settings: Settings, *, quiet: bool, telemetry: Telemetry) -> int | No
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with telemetry.told(settings) as watch:
+        async with telemetry.serving(settings) as watch:
             await system.work(settings, installed(settings.prefix), stop, watch=watch)
 
     return terminal.run(work())

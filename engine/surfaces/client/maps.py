@@ -20,7 +20,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_of_entity, 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
-from phaseline.machines.language.endings import END, told
+from phaseline.machines.language.endings import END, state_for_people
 from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, FacetState, Rejection, State, Transition, facets_of, timestamp
@@ -103,7 +103,7 @@ def _shown_facet(
     if facet is None:
         return one
     fit, well = fit_for_work(facet, found.state, above), found.state.phase in (facet.healthy, DELETED)
-    shown = told(found.state, entity.attributes)
+    shown = state_for_people(found.state, entity.attributes)
     return ShownFacet(
         one.state, one.conditions, one.base, one.since, one.interrupted, label_of(facet, shown, language),
         UNSET if fit is None else fit,
@@ -176,7 +176,7 @@ def shown_record(
 
 def _label(kinds: Kinds, record: Transition, language: Language) -> str:
     """What a console calls the state that a transition leads to."""
-    shown = told(record.after, record.entity.attributes)
+    shown = state_for_people(record.after, record.entity.attributes)
     return label(kinds, record.entity.kind, record.facet, shown, language)
 
 

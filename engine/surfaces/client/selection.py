@@ -12,7 +12,7 @@ from phaseline.engine.surfaces.client import maps
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Transition
@@ -33,7 +33,7 @@ FIELDS: dict[str, Callable[[Kinds, Transition, Language], Any]] = {
         kinds,
         record.entity.kind,
         record.entity.names[0],
-        told(record.entity.facets[0].state, record.entity.attributes),
+        state_for_people(record.entity.facets[0].state, record.entity.attributes),
         language,
     ),
     "since": lambda _, record, __: max(facet.since_ns for facet in record.entity.facets),

@@ -14,7 +14,7 @@ from phaseline.engine.log.restored import identity
 from phaseline.engine.nats.direct_get import gather
 from phaseline.engine.nats.stream_settings.fill import size
 from phaseline.engine.nats.stream_settings.report import StreamReport, report_on
-from phaseline.engine.nats.streams import Layout, wanted
+from phaseline.engine.nats.streams import Layout, stream_configs
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import first_waiting
 from phaseline.engine.publish.living_workers import living
@@ -47,7 +47,7 @@ START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
 async def streams(wire: Wire, layout: Layout, kinds: Kinds) -> list[CheckResult]:
     """Whether each stream exists and is as it is wanted, how full it is, and whether its copies keep up."""
-    found = wanted(wire.settings, layout, kinds.copies.values())
+    found = stream_configs(wire.settings, layout, kinds.copies.values())
     return [await _stream(wire, name, config) for name, config in found.items()]
 
 

@@ -59,11 +59,11 @@ def _parameter(one: Parameter) -> str:
     return f"| `{one.name}` | {doc}{bounds}{options}{many} | {default} |"
 
 
-def wanted(page: str, routes: Iterable[Route]) -> str:
+def renewed(page: str, routes: Iterable[Route]) -> str:
     """The page with the present reference."""
     return page.partition(BEGIN)[0] + reference(routes)
 
 
 def main(routes: Iterable[Route], arguments: Sequence[str] | None = None) -> int:
     """Write or check the reference; 1 if `--check` finds it stale."""
-    return keep(arguments, COMMAND, PAGE, lambda page: wanted(page, routes))
+    return keep(arguments, COMMAND, PAGE, lambda page: renewed(page, routes))

@@ -58,7 +58,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
+class LastUsed(Generic[K, V]):
     """The results that were used last, `most` of them."""
 
     def __init__(self, most: int) -> None:
@@ -126,11 +126,11 @@ class Service:
         """It answers for one installation."""
         self.description = b"{}"
         """The description of the API, as JSON."""
-        self.lists = Kept[tuple[int, str], list[Transition]](LISTS)
+        self.lists = LastUsed[tuple[int, str], list[Transition]](LISTS)
         """Lists of several pages, by place and query."""
-        self.bodies = Kept[tuple[int, str], bytes](BODIES)
+        self.bodies = LastUsed[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""
-        self.shapes = Kept[tuple[int, str], Shape](BODIES)
+        self.shapes = LastUsed[tuple[int, str], Shape](BODIES)
         """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
 

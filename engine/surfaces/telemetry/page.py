@@ -42,11 +42,11 @@ def _runbook() -> Iterator[str]:
         yield from (f"### {rule['alert']}", "", *lines, "", "```text", rule["expr"], "```", "")
 
 
-def wanted(page: str) -> str:
+def renewed(page: str) -> str:
     """The page with the present tables."""
     return page.partition(BEGIN)[0] + reference()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the tables; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, PAGE, wanted)
+    return keep(arguments, COMMAND, PAGE, renewed)

@@ -35,12 +35,12 @@ class LogWatch:
         """The last sequence that each stream had."""
         self._shorter: set[str] = set()
         """The streams that were shorter at the last look. A new leader may know less for a moment."""
-        self._is_told = asyncio.Event()
+        self._is_due = asyncio.Event()
         """Set once a reporter has read further than the log goes."""
 
-    def told(self) -> None:
+    def look_soon(self) -> None:
         """Note that a reporter has read further than this log goes."""
-        self._is_told.set()
+        self._is_due.set()
 
     async def run(self) -> None:
         """Look for ever."""
@@ -48,7 +48,7 @@ class LogWatch:
             with suppress(NoAnswer, ApiFailed, SetupError):
                 await self.look()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._is_told.wait(), LOOK)
+                await asyncio.wait_for(self._is_due.wait(), LOOK)
 
     async def look(self) -> None:
         """Look once."""
@@ -63,8 +63,8 @@ class LogWatch:
         """What shows that the log was put back, beside the times at which its streams were made; empty for nothing."""
         shorter = {name for name in self._names if await self._is_shorter(name)}
         lasting, self._shorter = shorter & self._shorter, shorter
-        is_told = self._is_told.is_set()
-        self._is_told.clear()
+        is_told = self._is_due.is_set()
+        self._is_due.clear()
         if lasting:
             return f"{' and '.join(sorted(lasting))} {SHORTER}"
         if is_told:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import facet_named
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas.records import Entity, FacetState, State, Transition
@@ -68,7 +68,7 @@ def class_of_facets(kind: Kind, facets: Sequence[FacetState], attributes: Mappin
     """The worst class of an entity's facets, and of signals that are bad. Of a life that is over, the first facet's."""
     tables, first = kind.table.facets, facets[0].state
     if first.phase == DELETED:
-        return class_of(tables[0], told(first, attributes))
+        return class_of(tables[0], state_for_people(first, attributes))
     if kind.own == 1 and not _signals(kind, facets):
         return class_of(tables[0], first)
     return min([class_of(table, one.state) for table, one in _counting(kind, facets)], key=CLASSES.index)

@@ -21,7 +21,7 @@ EXCUSED: StateClass = "excused"
 def class_of(facet: Facet, state: State) -> StateClass:
     """The class of a state. Of those of several conditions, the worst one counts.
 
-    What is Deleted and left behind is bad, where the state says so (`endings.told`).
+    What is Deleted and left behind is bad, where the state says so (`endings.state_for_people`).
     """
     if state.phase in (ABSENT, DELETED):
         ended = OF_ENDS.get(state)

@@ -21,7 +21,7 @@ from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS as HEALTH_
 from phaseline.machines.kinds.kubernetes.health_labels import UNRULED
 from phaseline.machines.kinds.kubernetes.profiles import HEALTHY, NOT_ASSESSED
 from phaseline.machines.language.advice import advised
-from phaseline.machines.language.endings import SHOWS, Shown
+from phaseline.machines.language.endings import SHOWS, ReportAfterEnd
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, AttributeIs, Scene
 from phaseline.machines.language.rules import rule
@@ -109,7 +109,7 @@ class KeepShown:
 
     def __call__(self, attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
         """The attributes of the resource that is left behind."""
-        return {**attributes, SHOWS: Shown(self.phase, (), event.sequence, event.time).as_map()}
+        return {**attributes, SHOWS: ReportAfterEnd(self.phase, (), event.sequence, event.time).as_map()}
 
 
 # fmt: off

@@ -23,41 +23,41 @@ FIELDS = ("resources", "nonReadyStatus", "modifiedStatus", "resourceCounts")
 UNTOLD = "its deployment counts it, and Fleet's lists are cut before its state"
 
 
-class Named(NamedTuple):
+class NamedResource(NamedTuple):
     """A resource whose state is known: the trigger that reports it, and why."""
 
     trigger: str
     why: str = ""
 
 
-class Told(NamedTuple):
+class FleetLists(NamedTuple):
     """What a BundleDeployment says about its resources.
 
     named: by the end of the id. counted: resources that are counted beside them, by word. names: how many of those have
     a name; their trigger is `counted`. living: the ends of those that exist and belong to this bundle.
     """
 
-    named: dict[str, Named]
+    named: dict[str, NamedResource]
     counted: dict[str, int]
     names: int
     living: list[str]
 
 
-def told(status: Mapping[str, Any]) -> Told | None:
+def read_lists(status: Mapping[str, Any]) -> FleetLists | None:
     """What the status says; None if it says nothing about resources."""
     if not any(name in status for name in FIELDS):
         return None
     living = list(dict.fromkeys(filter(None, map(_end, maps(status, "resources")))))
     modified = [one for one in maps(status, "modifiedStatus") if _end(one)]
     unready = [one for one in maps(status, "nonReadyStatus") if _end(one)]
-    named = {_end(one): Named("not_ready", _summary(one)) for one in unready}
+    named = {_end(one): NamedResource("not_ready", _summary(one)) for one in unready}
     named.update({_end(one): _changed(one) for one in modified})
     numbers = _numbers(status, any_listed=bool(living or named))
     if numbers is None:
         cut = status.get("incompleteState") is True and max(len(unready), len(modified)) >= LENGTH
-        rest = Named("unknown", "Fleet's lists are cut before its state") if cut else Named("ready")
+        rest = NamedResource("unknown", "Fleet's lists are cut before its state") if cut else NamedResource("ready")
         named.update({end: rest for end in living if end not in named})
-        return Told(named, {}, 0, living)
+        return FleetLists(named, {}, 0, living)
     beyond = {word: max(0, number - _listed(word, named.values(), modified)) for word, number in numbers.items()}
     both = _reconsider(named, numbers, beyond, unready, modified)
     untold = [end for end in living if end not in named]
@@ -66,14 +66,14 @@ def told(status: Mapping[str, Any]) -> Told | None:
     names = 0
     if not pool or (len(pool) == 1 and sum(pool.values()) >= len(untold) and not both):
         word = next(iter(pool), "ready")
-        named.update({end: Named("unknown" if word == "wait_applied" else word) for end in untold})
+        named.update({end: NamedResource("unknown" if word == "wait_applied" else word) for end in untold})
         pool = {word: pool.get(word, 0) - len(untold)}
     else:
         names = len(untold)
-        named.update({end: Named("counted", UNTOLD) for end in untold})
+        named.update({end: NamedResource("counted", UNTOLD) for end in untold})
         pool["unknown"] = pool.get("unknown", 0) + max(0, names - sum(pool.values()))
     counted = {word: number for word, number in {**pool, **counted}.items() if number > 0}
-    return Told(named, counted, names, living)
+    return FleetLists(named, counted, names, living)
 
 
 def _numbers(status: Mapping[str, Any], *, any_listed: bool) -> dict[str, int] | None:
@@ -92,7 +92,7 @@ def _whole(given: Mapping[str, Any], name: str) -> int:
     return value if type(value) is int and value > 0 else 0
 
 
-def _listed(word: str, named: Iterable[Named], modified: list[Manifest]) -> int:
+def _listed(word: str, named: Iterable[NamedResource], modified: list[Manifest]) -> int:
     """How many entries of the lists count under a word. An object that is listed twice as missing counts twice."""
     if word == "missing":
         return sum(_changed(one).trigger in {"missing", "not_owned"} for one in modified)
@@ -100,7 +100,7 @@ def _listed(word: str, named: Iterable[Named], modified: list[Manifest]) -> int:
 
 
 def _reconsider(
-    named: dict[str, Named], numbers: Mapping[str, int], beyond: dict[str, int],
+    named: dict[str, NamedResource], numbers: Mapping[str, int], beyond: dict[str, int],
     unready: list[Manifest], modified: list[Manifest],
 ) -> bool:  # fmt: skip
     """Take those back that are named as not ready, and counted as modified behind the end of that list.
@@ -118,7 +118,7 @@ def _reconsider(
         return bool(behind) and len(unready) >= LENGTH
     for one in behind:
         if len(behind) == surplus:
-            named[_end(one)] = Named("modified", _summary(one))
+            named[_end(one)] = NamedResource("modified", _summary(one))
             beyond["modified"] = max(0, beyond["modified"] - 1)
         else:
             del named[_end(one)]
@@ -131,10 +131,10 @@ def _order(one: Manifest) -> str:
     return "/".join(text(one, name) for name in ("apiVersion", "kind", "namespace", "name"))
 
 
-def _changed(one: Manifest) -> Named:
+def _changed(one: Manifest) -> NamedResource:
     if one.get("missing"):
-        return Named("not_owned") if one.get("exist") else Named("missing")
-    return Named("orphaned") if one.get("delete") else Named("modified", text(one, "patch"))
+        return NamedResource("not_owned") if one.get("exist") else NamedResource("missing")
+    return NamedResource("orphaned") if one.get("delete") else NamedResource("modified", text(one, "patch"))
 
 
 def _summary(one: Manifest) -> str:

@@ -17,7 +17,7 @@ from phaseline.engine.products.observe.events import (
     without_empty,
 )
 from phaseline.engine.products.observe.fleet.conditions import EVER, Conditions, Errors, errors, failures, said
-from phaseline.engine.products.observe.fleet.lists import Told, told
+from phaseline.engine.products.observe.fleet.lists import FleetLists, read_lists
 
 GROUP = "fleet.cattle.io"
 REPO, HELM, BUNDLE, CLUSTER, NAMESPACE, COMMIT = (
@@ -115,7 +115,7 @@ class FleetObjects:
                 self._disown(cluster, end, entity_id)
             return
         status = mapping(manifest, "status")
-        found = told(status)
+        found = read_lists(status)
         if found is not None and not (text(status, "appliedDeploymentID") or found.named or found.counted):
             found = None  # the agent has not reported yet
         yield self._observed(manifest, found, entity_id)
@@ -125,7 +125,7 @@ class FleetObjects:
         if cluster in self._seen:
             yield self._checked_in(entity_id, cluster)
 
-    def _observed(self, manifest: Manifest, found: Told | None, entity_id: str) -> ObservedEvent:
+    def _observed(self, manifest: Manifest, found: FleetLists | None, entity_id: str) -> ObservedEvent:
         """The event about the deployment itself. It lists the resources if they are others than before."""
         data = _report(manifest)
         if found is None:
@@ -138,7 +138,7 @@ class FleetObjects:
             [data, listed],
         )  # fmt: skip
 
-    def _resources(self, found: Told, entity_id: str, cluster: str) -> Iterator[ObservedEvent]:
+    def _resources(self, found: FleetLists, entity_id: str, cluster: str) -> Iterator[ObservedEvent]:
         known = self._listed.get(entity_id, {})
         listed = {end: known.get(end) or next(self._births) for end in sorted(found.named)}
         for end in sorted(known.keys() - listed.keys()):

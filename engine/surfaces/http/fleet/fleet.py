@@ -17,7 +17,7 @@ from phaseline.engine.surfaces.http.fleet.state_index import StateIndex
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.language.contact import silent_since
-from phaseline.machines.language.endings import is_left_behind, told
+from phaseline.machines.language.endings import is_left_behind, state_for_people
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import SECOND, Entity, FacetState, Transition, facets_of, own_facets
 from phaseline.schemas.subjects import ancestor_id, natural
@@ -192,7 +192,7 @@ class LiveFleet:
             self.silent.pop((entity.kind, entity.id), None)
 
     def _state(self, entity: Entity, name: str, facet: FacetState) -> int:
-        return self.index.number(entity.kind, name, told(facet.state, entity.attributes))
+        return self.index.number(entity.kind, name, state_for_people(facet.state, entity.attributes))
 
     def _count(self, number: int, change: int) -> None:
         """Add the states of an entity to the counts, or take them out, unless its life is over."""

@@ -11,7 +11,7 @@ from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
 from phaseline.engine.surfaces.http.fleet.fleet import GONE, NONE, LiveFleet, flags_of
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.records import SECOND, Transition, facets_of
 
@@ -93,7 +93,7 @@ class FleetHistory:
             return
         since, flags = entity.facets[0].since_ns // SECOND, flags_of(entity)
         for name, facet in facets_of(entity):
-            state = fleet.index.number(entity.kind, name, told(facet.state, entity.attributes))
+            state = fleet.index.number(entity.kind, name, state_for_people(facet.state, entity.attributes))
             counted = CLASSES.index(fleet.index.known[state].state_class) if name == record.facet else NONE
             self.places.append(place)
             self.times.append(time_ns)
@@ -302,7 +302,7 @@ class Base:
                 entity = record.entity
                 since[number], flags[number] = entity.facets[0].since_ns // SECOND, flags_of(entity)
                 for name, shown in facets_of(entity):
-                    known = fleet.index.number(entity.kind, name, told(shown.state, entity.attributes))
+                    known = fleet.index.number(entity.kind, name, state_for_people(shown.state, entity.attributes))
                     states[entity.names.index(name)][number] = known
         return Columns(states, since, flags)
 

@@ -11,7 +11,7 @@ from phaseline.engine.surfaces.http.fleet.cascades import Placed
 from phaseline.engine.surfaces.http.fleet.fleet import flags_of
 from phaseline.machines.compiler.classes.entity_classes import class_in
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.endings import told
+from phaseline.machines.language.endings import state_for_people
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Transition
 
@@ -70,7 +70,7 @@ def row(kinds: Kinds, place: int, record: Transition) -> list[Any]:
     """
     entity, after = record.entity, record.after
     facet = entity.facets[entity.names.index(record.facet)]
-    after = told(after, entity.attributes)
+    after = state_for_people(after, entity.attributes)
     state_class = class_in(kinds, entity.kind, record.facet, after)
     return [
         place, entity.kind, entity.id, record.facet, after.phase, after.conditions, state_class, flags_of(entity),

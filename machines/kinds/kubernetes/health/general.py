@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from phaseline.machines.kinds.kubernetes.health import polarity, words
-from phaseline.machines.kinds.kubernetes.health.result import Evidence, HealthResult, Told, not_assessed
+from phaseline.machines.kinds.kubernetes.health.result import Evidence, EvidenceAndConcerns, HealthResult, not_assessed
 from phaseline.machines.kinds.kubernetes.health.view import (
     Manifest,
     ObjectView,
@@ -63,7 +63,7 @@ def by_general_rule(live: Manifest) -> HealthResult:
     return not_assessed(f"{NOTHING_KNOWN} ({unknown})" if unknown else NOTHING_KNOWN)
 
 
-def _told(conditions: list[Manifest], evidence: tuple[Evidence, ...]) -> Told:
+def _told(conditions: list[Manifest], evidence: tuple[Evidence, ...]) -> EvidenceAndConcerns:
     return evidence, polarity.concerns_of(conditions, evidence)
 
 

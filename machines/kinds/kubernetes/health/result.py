@@ -33,7 +33,7 @@ class Evidence(NamedTuple):
 
 
 STATUSLESS_KIND = "its kind has no status"
-Told = tuple[tuple[Evidence, ...], tuple[Evidence, ...]]
+EvidenceAndConcerns = tuple[tuple[Evidence, ...], tuple[Evidence, ...]]
 """Evidence and concerns."""
 
 
@@ -52,7 +52,7 @@ class HealthResult(StatusAndMessage):
     As a pair it is these two.
     """
 
-    _told: Told | Callable[[], Told]
+    _told: EvidenceAndConcerns | Callable[[], EvidenceAndConcerns]
 
     def __new__(
         cls, status: str, message: str = "", evidence: tuple[Evidence, ...] = (), concerns: tuple[Evidence, ...] = ()
@@ -63,7 +63,7 @@ class HealthResult(StatusAndMessage):
         return self
 
     @classmethod
-    def told_by(cls, status: str, message: str, tell: Callable[[], Told]) -> "HealthResult":
+    def told_by(cls, status: str, message: str, tell: Callable[[], EvidenceAndConcerns]) -> "HealthResult":
         """A verdict whose evidence and concerns are found once somebody asks for them."""
         self = tuple.__new__(cls, (status, message))
         self._told = tell
@@ -83,7 +83,7 @@ class HealthResult(StatusAndMessage):
         """Conditions that say of a failure and do not decide."""
         return self._found()[1]
 
-    def _found(self) -> Told:
+    def _found(self) -> EvidenceAndConcerns:
         if callable(self._told):
             self._told = self._told()
         return self._told

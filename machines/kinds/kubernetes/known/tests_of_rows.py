@@ -1,6 +1,6 @@
 """The tests in the column WHEN of a row: `Ready = False & Ready.reason = Invalid | Denied`.
 
-Belongs here: reading a test, deciding it, the evidence that it rests on.
+Belongs here: reading a test, deciding it, the evidence that it rests on. Does not: the rows.
 
     subject   Ready                    the status of a condition; * and ? match any types
               Ready.reason             its reason, .message or .severity
