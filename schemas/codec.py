@@ -255,10 +255,9 @@ class Values:
     begin, end: the offsets of the first byte of the last value, and of the first byte after it.
     """
 
-    def __init__(self, largest: int = bounds.LARGEST) -> None:
-        """largest: the most bytes of one value."""
-        self._unpacker = msgpack.Unpacker(timestamp=0, max_buffer_size=largest)
-        self._largest = largest
+    def __init__(self) -> None:
+        """Nothing has arrived yet."""
+        self._unpacker = msgpack.Unpacker(timestamp=0, max_buffer_size=bounds.LARGEST)
         self._fed = self.begin = self.end = 0
 
     def feed(self, piece: bytes) -> Iterator[Any]:
@@ -271,7 +270,8 @@ class Values:
                 self.begin, self.end = self.end, tell()
                 yield value
         except msgpack.BufferFull as error:
-            raise Undecodable(f"msgpack: a value of more than {self._largest:,} bytes after byte {self.end}") from error
+            problem = f"a value of more than {bounds.LARGEST:,} bytes after byte {self.end}"
+            raise Undecodable(f"msgpack: {problem}") from error
         except msgpack.StackError as error:
             raise Undecodable(f"msgpack: {bounds.too_deep(bounds.WRAPPED)} after byte {self.end}") from error
         except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:

@@ -122,13 +122,13 @@ class NamesPage(NamedTuple):
 class QuestionQueue:
     """Where the questions of one worker wait for each other."""
 
-    def __init__(self, most: int = MOST) -> None:
-        """Nobody waits. most: how many may."""
-        self._most, self._lock, self.waiting = most, asyncio.Lock(), 0
+    def __init__(self) -> None:
+        """Nobody waits."""
+        self._lock, self.waiting = asyncio.Lock(), 0
 
     async def __aenter__(self) -> None:
         """Wait for one's turn; raises `QuestionRefused`."""
-        if self.waiting >= self._most:
+        if self.waiting >= MOST:
             raise QuestionRefused(429, "this worker answers as many questions as it may: ask again, or read STATE")
         self.waiting += 1
         try:
@@ -204,9 +204,9 @@ class Indexed:
 class Questions:
     """The questions of one worker."""
 
-    def __init__(self, installation: Installation, counted: Counter[str], lane: QuestionQueue | None = None) -> None:
+    def __init__(self, installation: Installation, counted: Counter[str]) -> None:
         """Answers nothing before `listen`. counted: gets the number of questions, by what became of them."""
-        self._installation, self._counted, self._lane = installation, counted, lane or QuestionQueue()
+        self._installation, self._counted, self._lane = installation, counted, QuestionQueue()
         self._meaning = ""
         self._indexed: dict[int, Indexed] = {}
         self._under_way: set[asyncio.Task[None]] = set()

@@ -53,14 +53,14 @@ class Router:
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
         """The route and the parameters in its path; raises `NotFound`, `InvalidInput`."""
         method = "GET" if method == "HEAD" else method
-        matching = [(route, found) for pattern, route in self._routes if (found := pattern.fullmatch(path))]
-        if not matching:
-            raise NotFound.path_unknown(path=path[:128], meant=did_you_mean(path, self._paths))
-        for route, found in matching:
-            if route.method == method:
+        for expression, route in self._routes:
+            if route.method == method and (found := expression.fullmatch(path)):
                 return route, found.groupdict()
-        allowed = ", ".join(dict.fromkeys(route.method for route, _ in matching))
-        raise InvalidInput.method_not_allowed(path=matching[0][0].path, method=method[:16], allowed=allowed)
+        others = [route for expression, route in self._routes if expression.fullmatch(path)]
+        if not others:
+            raise NotFound.path_unknown(path=path[:128], meant=did_you_mean(path, self._paths))
+        allowed = ", ".join(dict.fromkeys(route.method for route in others))
+        raise InvalidInput.method_not_allowed(path=others[0].path, method=method[:16], allowed=allowed)
 
 
 class HttpApp:

@@ -7,7 +7,7 @@ Belongs here: the facet `signals` with its words, what it adds to a table. Does 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
@@ -22,7 +22,6 @@ CONDITION, UNTOLD = "condition", "signals_end"
 """The observation of one signal, and the derived trigger: the life of what they speak of is over."""
 NAME, STATUS, REASON, SINCE = "name", "status", "reason", "since"
 """The parts of a signal."""
-Status = Literal["True", "False", "Unknown"]
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 MOST = 32
 """The most signals that stand at one entity."""

@@ -19,7 +19,6 @@ with libraries.needed("aiosmtplib", "sending e-mails"):
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 """By `tls`, the port if none is given."""
-PERMANENT = 500
 REFUSED_MESSAGE = (550, 551, 552, 553, 554)
 """What a server answers to this e-mail, not to the sender."""
 

@@ -16,7 +16,6 @@ QUANTITY = "numkMGTPE"
 KEEPS, EMBEDS = "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"
 INT_OR_TEXT, LIST, KEYS = "x-kubernetes-int-or-string", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"
 FORMS = {"byte": "bytes", "date-time": "time", "duration": "duration"}
-OBJECT = ("apiVersion", "kind", "metadata")
 SAID = ("type", "format", "default", KEEPS, EMBEDS, INT_OR_TEXT, LIST, KEYS)
 """The words of a schema that say how values are compared, beside those that hold schemas, and the pattern."""
 

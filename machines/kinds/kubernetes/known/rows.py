@@ -37,10 +37,6 @@ MOST_ROWS = 100
 _PLACE = re.compile(r"\{((?:\.|@\.)[^{}]+)\}")
 
 
-class BadRow(ValueError):
-    """A row is wrong. The message says which, what is wrong, and what to write."""
-
-
 class StatusRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One row of a kind: the health of an object for which all tests hold. The first row that holds decides.
 
