@@ -264,6 +264,13 @@ class ReadingCells(Reading):
     def away(self) -> Mapping[str, PhaselineError]:  # noqa: D102  # as `Reading` says, and so are all below
         return self._cells.away
 
+    @property
+    def names(self) -> Sequence[str]:  # noqa: D102
+        return self._cells.names
+
+    def in_order(self, found: list[T], key: Callable[[T], Any]) -> list[T]:  # noqa: D102
+        return sorted(found, key=key)
+
     async def clients(self) -> Mapping[str, Client]:  # noqa: D102
         cells = self._cells
         return {name: await cells.client(name) for name in cells.names if name not in cells.away}

@@ -81,6 +81,15 @@ class Reading:
         """Who is missing in the answers, with the reason. An installation that is read alone raises it instead."""
         return {}
 
+    @property
+    def names(self) -> Sequence[str]:
+        """The origins, if there are several; empty for one installation."""
+        return ()
+
+    def in_order(self, found: list[T], key: Callable[[T], Any]) -> list[T]:  # noqa: ARG002  # it is in order
+        """What all gave, each in the order of this key, as one list in that order."""
+        return found
+
     async def clients(self) -> Mapping[str, Client]:
         """The clients of those that can be read, by origin."""
         return {"": self._client}

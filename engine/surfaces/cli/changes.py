@@ -93,8 +93,8 @@ def changes(
             found = [one for one in every if selector.selects(one.value)] if selector.requirements else every
             if sort_by is not None:
                 found = by_field(found, sort_by, {name: partial(_value, field) for name, field in FIELDS.items()})
-            elif installations.cells:
-                found.sort(key=lambda one: (natural(one.value.id), one.value.kind))
+            else:
+                found = reading.in_order(found, lambda one: (natural(one.value.id), one.value.kind))
             if output.is_data:
                 for cell, change in found:
                     output.show(cells.named(cell, maps.change_map(change)), f"{change.kind}/{change.id}")

@@ -104,7 +104,7 @@ def list_(
 
     async def work() -> int:
         async with installations.reading(tree, at) as reading:
-            if sort_by == selection.UNSORTED and not follow and not installations.cells:
+            if sort_by == selection.UNSORTED and not follow and not reading.names:
                 [(_, number)] = await reading.each(partial(shown_list.print_unsorted, output, lang))
                 await shown_list.check(reading, installations.kinds, bool(number))
                 say_how_many(number, output)
@@ -115,8 +115,8 @@ def list_(
             if sort_by not in (None, selection.UNSORTED):
                 key = order_of(installations.kinds, [one.record for one in shown], sort_by, kind, lang)
                 shown.sort(key=lambda one: key(one.record))
-            elif installations.cells and sort_by is None:
-                shown.sort(key=lambda one: by_id(one.record))
+            elif sort_by is None:
+                shown = reading.in_order(shown, lambda one: by_id(one.record))
             now = max(0 if output.is_data else render.time_at(found.moment, cell) for cell, found in listed.items())
             page = EntityLines(installations.kinds, output, lang, now, with_class=wanted.by_class(sort_by))
             page.print(shown)

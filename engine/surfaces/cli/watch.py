@@ -86,11 +86,11 @@ def watch(
 
                 of = watch_classes.class_of_options(wanted, kind, selector, which)
                 lines = watch_classes.ClassLines(kinds, of, begins, output, lang)
-                await lines.print(reading, [*installations.cells], limit, follow=not no_follow)
+                await lines.print(reading, limit, follow=not no_follow)
                 return cells.end(reading, output)
             records = reading.watch(kind, partial(cells.tell, output), start=begins, follow=not no_follow, **which)
             try:
-                await show_records(kinds, records, limit, output, lang, selector, [*installations.cells])
+                await show_records(kinds, records, limit, output, lang, selector, reading.names)
             finally:
                 if reading.places:
                     output.flush()

@@ -48,9 +48,9 @@ class ClassLines:
         """By cell, what was told of it: after an error its watch goes on from there."""
         self._described = render.Described(kinds, language)
 
-    async def print(self, reading: Reading, names: list[str], limit: int | None, *, follow: bool) -> None:
-        """Print them, `limit` lines at most. names: of the cells, if there are several."""
-        room = max(map(width_of, names), default=0)
+    async def print(self, reading: Reading, limit: int | None, *, follow: bool) -> None:
+        """Print them, `limit` lines at most."""
+        room = max(map(width_of, reading.names), default=0)
         shown = 0
         async for cell, one in self._all(reading, follow=follow):
             self._show(f"{cell:<{room}}", cell, one)
