@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from phaseline.engine.core.adoption import MissingParent, has_all_above, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.reports import Refused, impossible, stale, unseen
+from phaseline.engine.core.reports import RefusedReport, impossible, stale, unseen
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import PHASE, SEEN
@@ -73,10 +73,10 @@ def is_over(tree: Tree, entity: Entity | None, report: Report) -> bool:
     return missing is not None and missing.phase == DELETED and not missing.adoptable
 
 
-def read(tree: Tree, entity: Entity | None, report: Report) -> Note | Refused | None:
+def read(tree: Tree, entity: Entity | None, report: Report) -> Note | RefusedReport | None:
     """What a report says of a life that is over; None if that is known already; or why it is not taken."""
     if (problem := unseen(report.data.get(SEEN), report.event)) is not None:
-        return Refused("invalid", problem)
+        return RefusedReport("invalid", problem)
     if report.says_gone:
         return None if entity is None else _gone(entity, report)
     kind, seen = report.kind, report.data.get(SEEN)
@@ -86,13 +86,13 @@ def read(tree: Tree, entity: Entity | None, report: Report) -> Note | Refused | 
     known = entity is not None
     asked = entity.asked if entity is not None else _end(tree, missing)
     if not known and not has_all_above(tree, kind, report.id):
-        return Refused("unknown_parent", str(missing))
+        return RefusedReport("unknown_parent", str(missing))
     found = _state(tree, entity, report)
-    if found is None or isinstance(found, Refused):
+    if found is None or isinstance(found, RefusedReport):
         return found
     attributes = NONE if entity is None else entity.attributes
     if (seen is None and known and not is_unseen(attributes)) or (seen is not None and seen < asked):
-        return Refused("stale", stale(kind, report.id, asked, seen))
+        return RefusedReport("stale", stale(kind, report.id, asked, seen))
     if attributes.get(END) == CONTRADICTED and _is_shown(attributes, found):
         return None
     shown = ReportAfterEnd(found.phase, found.conditions, report.event, report.time)
@@ -119,13 +119,13 @@ def _end(tree: Tree, missing: MissingParent) -> int:
     return 0 if above is None else above.asked
 
 
-def _state(tree: Tree, entity: Entity | None, report: Report) -> State | Refused | None:
+def _state(tree: Tree, entity: Entity | None, report: Report) -> State | RefusedReport | None:
     """The state that a report names; None where a row of the kind says that it means nothing."""
     kind, judge = report.kind, report.kind.judge
     assert judge is not None
     if entity is not None and judge.means_nothing(entity.facets[0].base, report.data, tree, report.id):
         return None
-    return judge.told(report.data) or Refused("invalid", impossible(kind, report.data))
+    return judge.told(report.data) or RefusedReport("invalid", impossible(kind, report.data))
 
 
 def note(changeset: Changeset, kind: Kind, entity_id: str, noted: Note, origin: Origin) -> None:

@@ -26,7 +26,7 @@ from phaseline.engine.core.lives.renewal import lasting, take_over
 from phaseline.engine.core.memory.reasons import again
 from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
-from phaseline.engine.core.reports import Refused, read_report
+from phaseline.engine.core.reports import RefusedReport, read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.sources import repeats
 from phaseline.engine.core.sources.numbers import remember
@@ -157,7 +157,7 @@ def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, 
     if report is None or not after_end.is_over(tree, entity, report):
         return None
     noted = after_end.read(tree, entity, report)
-    if isinstance(noted, Refused):
+    if isinstance(noted, RefusedReport):
         return _rejected(tree, arrival, noted.reason, noted.message)
     if noted is None:
         return _redundant(tree, kind, entity, arrival, is_heard=is_heard)

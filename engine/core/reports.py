@@ -36,7 +36,7 @@ def read_report(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival)
     if data.get(PHASE) is None:
         return arrival
     read = read_state(tree, kind, entity, arrival.id, data)
-    if isinstance(read, Refused):
+    if isinstance(read, RefusedReport):
         return Decision([reject(tree, arrival, read.reason, read.message)])
     if read is not None:
         return replace(arrival, data=read)
@@ -59,7 +59,7 @@ def outdated(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival) -> Decisi
     return Decision([reject(tree, arrival, "stale", message)])
 
 
-class Refused(NamedTuple):
+class RefusedReport(NamedTuple):
     """Why a report is not taken, although it is news."""
 
     reason: Reason
@@ -68,7 +68,7 @@ class Refused(NamedTuple):
 
 def read_state(
     tree: Tree, kind: Kind, entity: Entity | None, entity_id: str, data: Mapping[str, Any]
-) -> Mapping[str, Any] | Refused | None:
+) -> Mapping[str, Any] | RefusedReport | None:
     """The data of a report with the base that it means; None if it changes nothing; or why it is not taken."""
     judge = kind.judge
     if judge is None:
@@ -76,9 +76,9 @@ def read_state(
     asked = 0 if entity is None or _may_be_later(entity, data) else entity.asked
     verdict, told = judge.judge(kind.unborn if entity is None else entity.facets, asked, data, tree, entity_id)
     if verdict == "stale":
-        return Refused("stale", stale(kind, entity_id, asked, data.get(SEEN)))
+        return RefusedReport("stale", stale(kind, entity_id, asked, data.get(SEEN)))
     if verdict == "impossible":
-        return Refused("invalid", impossible(kind, data))
+        return RefusedReport("invalid", impossible(kind, data))
     if verdict == "same" and entity is not None and (_brings_news(entity, judge, data) or is_news(kind, entity, data)):
         base = entity.facets[0].base
         told = ReportedBase(base, None, unnamed(base, data))

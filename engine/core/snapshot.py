@@ -25,7 +25,7 @@ from phaseline.engine.core.lives.renewal import blank, lasting, take_over
 from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import mark, reject
-from phaseline.engine.core.reports import Refused, read_state, unseen
+from phaseline.engine.core.reports import RefusedReport, read_state, unseen
 from phaseline.engine.core.sources.numbers import remember
 from phaseline.engine.core.transitions import Decision, cause_of, transitions
 from phaseline.engine.core.tree import Tree
@@ -165,7 +165,7 @@ class Snapshot:
             return
         known = entity = self.known.get(entity_id)
         about = of_report(self.below, entity, REPORTED, data, data.pop(UID, None), says_gone=data.get(PHASE) == DELETED)
-        if isinstance(about, Refused):
+        if isinstance(about, RefusedReport):
             self._leave_out(item, about.reason, about.message)
             return
         entity = _found(self.below, entity, about)
@@ -177,7 +177,7 @@ class Snapshot:
         report = self._report(entity_id, data)
         if after_end.is_over(self.tree, entity, report):
             noted = after_end.read(self.tree, entity, report)
-            if isinstance(noted, Refused):
+            if isinstance(noted, RefusedReport):
                 self._leave_out(item, noted.reason, noted.message)
             elif noted is not None:
                 yield Correction(entity_id, data, noted, about)
@@ -185,7 +185,7 @@ class Snapshot:
                 yield Correction(entity_id, data, None, about, says_nothing=True)
             return
         read = read_state(self.tree, self.below, entity, entity_id, data)
-        if isinstance(read, Refused):
+        if isinstance(read, RefusedReport):
             self._leave_out(item, read.reason, read.message)
         elif read is not None:
             missing = missing_parent(self.tree, self.below, entity_id, is_intent=False)
@@ -304,27 +304,27 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
     return noted(tree, arrival, decision, sorted(snapshot.unread)) if snapshot.unread else decision
 
 
-def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:
+def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> RefusedReport | None:
     """Why nothing of a snapshot can be taken."""
     data = arrival.data
     if (problem := unseen(data.get(SEEN), arrival.cause.sequence)) is not None:
-        return Refused("invalid", problem)
+        return RefusedReport("invalid", problem)
     if data.get(CONFIRM) and data.get(SEEN) is None:
-        return Refused("invalid", "data.confirm needs data.seen: name the highest cause.sequence that was read")
+        return RefusedReport("invalid", "data.confirm needs data.seen: name the highest cause.sequence that was read")
     after, upto = data.get("after"), data.get("upto")
     if after is not None and upto is not None and after >= upto:
-        return Refused(
+        return RefusedReport(
             "invalid", f"data.after {after[:64]!r} is not below data.upto {upto[:64]!r}: no id is in between"
         )
     try:
         check_data(tree.kinds[data["kind"]], REPORTED, {PHASE: DELETED, ABOUT: data.get(ABOUT)})
     except Invalid as error:
-        return Refused("invalid", str(error))
+        return RefusedReport("invalid", str(error))
     child = tree.kinds[tree.kinds.path(kind.name, data["kind"])[0]]
     missing = missing_parent(tree, child, arrival.id + "/-" * (child.arity - kind.arity), is_intent=False)
     if missing is None or missing.adoptable or missing.phase == DELETED:  # what is listed then may be left behind
         return None
-    return Refused("unknown_parent", str(missing))
+    return RefusedReport("unknown_parent", str(missing))
 
 
 def _take(changeset: Changeset, snapshot: Snapshot, change: Correction) -> None:

@@ -30,7 +30,7 @@ AHEAD = 300 * SECOND
 """How far a publisher's time may be ahead of the server's, ns. One that is further ahead is believed for nothing."""
 
 
-class Ordered(NamedTuple):
+class OrderedTransitions(NamedTuple):
     """Transitions by the publishers' clock. without_time: how many had no usable time of their own."""
 
     records: list[Transition]
@@ -59,7 +59,7 @@ def _time_in(text: str | None) -> int | None:
         return None
 
 
-def in_event_order(records: Sequence[Transition]) -> Ordered:
+def in_event_order(records: Sequence[Transition]) -> OrderedTransitions:
     """Each transition at its event's own time, in that order; those of one time in the order of the log.
 
     The server's time counts where an event has none. Where the order differs from that of the log, `before` and the
@@ -82,7 +82,7 @@ def in_event_order(records: Sequence[Transition]) -> Ordered:
         facets[record.facet] = replace(new, since_ns=since)
         whole = tuple(facets.get(name, own) for name, own in zip(entity.names, entity.facets, strict=False))
         found.append(replace(record, before=before, time_ns=time, entity=replace(entity, facets=whole)))
-    return Ordered(found, without)
+    return OrderedTransitions(found, without)
 
 
 def _before(record: Transition, facets: dict[str, FacetState] | None) -> State | None:
@@ -156,7 +156,7 @@ def _time_named(when: When | None) -> int | None:
     return found.ns + max(0, found.width - 1)
 
 
-async def _read_in_order(installation: Installation, kind: str | None, below: str) -> Ordered:
+async def _read_in_order(installation: Installation, kind: str | None, below: str) -> OrderedTransitions:
     """All transitions of these entities by the publishers' clock."""
     end = await resolve(installation, NOW)
     found: list[tuple[int, Transition]] = []

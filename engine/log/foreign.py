@@ -122,7 +122,7 @@ def report(stream: str, message: LastMessage | Stored) -> Foreign:
     return found
 
 
-class Standing(NamedTuple):
+class LastOnSubject(NamedTuple):
     """What stands on a subject. `ours`: the last message of a worker; None if there is none.
 
     end: the sequence of the last message of all; 0 if there is none. It is the sequence of `ours` unless foreign
@@ -138,7 +138,7 @@ class Standing(NamedTuple):
         return 0 if self.ours is None else self.ours.sequence
 
 
-async def standing(wire: Wire, stream: str, subject: str, ours: Ours) -> Standing:
+async def standing(wire: Wire, stream: str, subject: str, ours: Ours) -> LastOnSubject:
     """What stands on a subject, which may have wildcards, according to the stream's leader.
 
     Takes one request if the last message is a worker's. Otherwise reads all messages of the subject. Raises as `Wire`.
@@ -146,7 +146,7 @@ async def standing(wire: Wire, stream: str, subject: str, ours: Ours) -> Standin
     for _ in range(SEARCHES):
         last = await last_message_from_leader(wire, stream, subject)
         if last is None or ours(last):
-            return Standing(last, 0 if last is None else last.sequence)
+            return LastOnSubject(last, 0 if last is None else last.sequence)
         report(stream, last)
         if (found := await _search(wire, stream, subject, ours, last.sequence)) is not None:
             return found
@@ -190,7 +190,7 @@ class Notes(NamedTuple, Generic[T]):
         return self.read(message_in(reply)) or (await self.standing()).note
 
 
-async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -> Standing | None:
+async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -> LastOnSubject | None:
     """What stands on a subject, by reading up to the sequence `end` at least; None if it is not reached.
 
     A replica that lags is of no harm: the message at `end` comes after all that must be seen.
@@ -205,4 +205,4 @@ async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -
                 seen = message.sequence
                 if ours(message):
                     found = message
-    return Standing(found, seen)
+    return LastOnSubject(found, seen)

@@ -33,7 +33,7 @@ MOST = 16
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class Waiting(NamedTuple):
+class OldestEvent(NamedTuple):
     """The oldest undecided event of a partition: its position, and the time at which it was stored, ns."""
 
     partition: int
@@ -84,7 +84,7 @@ class _Answer(msgspec.Struct):
     waiting: Count | None
 
 
-class Owned(NamedTuple):
+class PartitionBacklog(NamedTuple):
     """What the owner of a partition says. waiting: how many events are not decided yet; None while it loads."""
 
     worker: str
@@ -92,7 +92,7 @@ class Owned(NamedTuple):
     waiting: int | None
 
 
-async def owner_of(installation: Installation, partition: int) -> Owned:
+async def owner_of(installation: Installation, partition: int) -> PartitionBacklog:
     """Ask the owner of a partition; raises what `Wire.request` raises. An answer of somebody else is none."""
     wire, subject = installation.wire, installation.subjects.backlog(partition)
     seconds = min(PATIENCE, wire.settings.request_timeout)
@@ -101,7 +101,7 @@ async def owner_of(installation: Installation, partition: int) -> Owned:
         said = msgspec.convert(codec.decode(reply.data), _Answer)
     except ValueError:
         raise RequestTimedOut(subject=subject, seconds=seconds, hint=": what came was not a worker's") from None
-    return Owned(said.worker, said.position, said.waiting)
+    return PartitionBacklog(said.worker, said.position, said.waiting)
 
 
 async def _ask(installation: Installation, partition: int) -> int:
@@ -124,7 +124,7 @@ async def _workers(installation: Installation) -> int | None:
         return None
 
 
-async def _without_owner(installation: Installation, partitions: list[int]) -> list[Waiting]:
+async def _without_owner(installation: Installation, partitions: list[int]) -> list[OldestEvent]:
     """The oldest undecided event of each partition that has one; none where this user may not look."""
     if len(partitions) > MOST:
         return []
@@ -133,10 +133,10 @@ async def _without_owner(installation: Installation, partitions: list[int]) -> l
     for one in found:
         if isinstance(one, BaseException) and not isinstance(one, NoAnswer | SetupError | ApiFailed):
             raise one
-    return [one for one in found if isinstance(one, Waiting)]
+    return [one for one in found if isinstance(one, OldestEvent)]
 
 
-async def first_waiting(installation: Installation, partition: int) -> Waiting | None:
+async def first_waiting(installation: Installation, partition: int) -> OldestEvent | None:
     """The oldest undecided event of a partition, from the streams; None if there is none."""
     subjects, layout = installation.subjects, installation.layout
     last, cause = await asyncio.gather(
@@ -145,7 +145,7 @@ async def first_waiting(installation: Installation, partition: int) -> Waiting |
     )
     after = max(0 if last is None else last.position, cause)
     found = await _next_message(installation, after + 1, subjects.stored(partition))
-    return None if found is None else Waiting(partition, int(found["seq"]), nanoseconds(found["time"]))
+    return None if found is None else OldestEvent(partition, int(found["seq"]), nanoseconds(found["time"]))
 
 
 async def _next_message(installation: Installation, sequence: int, subject: str) -> dict[str, Any] | None:

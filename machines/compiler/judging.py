@@ -41,7 +41,7 @@ stale: it may be older than the deletion. impossible: no row leads to it, and no
 """
 
 
-class Judged(NamedTuple):
+class ReportVerdict(NamedTuple):
     """The verdict on a report. outcome: if it is taken, what it makes of the base."""
 
     verdict: Verdict
@@ -60,7 +60,7 @@ class PendingPhase(NamedTuple):
     held: tuple[str, ...]
 
 
-class Observed(msgspec.Struct):
+class ObservedBases(msgspec.Struct):
     """What observations alone lead to in one facet, by base. Filled as bases are asked for."""
 
     machine: FacetMachine
@@ -122,13 +122,13 @@ class Judge:
         self.scope = Scope(facet, leaving(table, facet), lambda base: in_order(base) in bases())
         wanted = _takes_back(table)
         self.observed = tuple(
-            Observed(machine, frozenset(row for row in each.rows if _observes(table, row) and row not in wanted))
+            ObservedBases(machine, frozenset(row for row in each.rows if _observes(table, row) and row not in wanted))
             for machine, each in zip(machines, table.facets, strict=True)
         )
 
     def judge(
         self, facets: Sequence[FacetState], asked: int, data: Mapping[str, Any], scene: Scene, entity_id: str
-    ) -> Judged:
+    ) -> ReportVerdict:
         """The verdict on a report. `facets` and `asked` are those of the entity; `data` that of the report.
 
         A report without a phase says no more than that the entity is there.
@@ -138,27 +138,27 @@ class Judge:
         base = facet.base
         found = self._by_row(base, data, scene, entity_id)
         if found == base or (phase == DELETED and found is None):
-            return Judged("same")
+            return ReportVerdict("same")
         if phase == DELETED:
             may_end = base.phase not in self.arriving or has_seen(data, asked)
-            return Judged("taken", found and ReportedBase(found)) if may_end else Judged("older")
+            return ReportVerdict("taken", found and ReportedBase(found)) if may_end else ReportVerdict("older")
         if base.phase == DELETED and not recent:
-            return Judged("stale")
+            return ReportVerdict("stale")
         if phase is None:
             known = base.phase not in (ABSENT, DELETED)
-            return Judged("same") if known else Judged("taken", ReportedBase(self.machine.facet.adopted))
+            return ReportVerdict("same") if known else ReportVerdict("taken", ReportedBase(self.machine.facet.adopted))
         base, named = as_told(base), _named(data)
         if _is(base, phase, named) or _is(as_told(facet.state), phase, named):
-            return Judged("same")
+            return ReportVerdict("same")
         stays = self.scope.left_alone(base, phase, named, data.get(ABOUT))
         wanted = self._outcome(phase, named, stays, lambda found: self.machine.shown(found, scene, entity_id))
         if wanted is None:
-            return Judged("impossible")
+            return ReportVerdict("impossible")
         if in_order(wanted.base) == in_order(base) and not self._interrupts_anew(facet, wanted):
-            return Judged("same")
+            return ReportVerdict("same")
         if base.phase in self.pending and not recent and in_order(wanted.base) not in self.observed[0].by_any(base):
-            return Judged("older")
-        return Judged("taken", wanted)
+            return ReportVerdict("older")
+        return ReportVerdict("taken", wanted)
 
     def _interrupts_anew(self, facet: FacetState, wanted: ReportedBase) -> bool:
         """Whether another phase than before comes back when the last of the causes is cleared that stay."""

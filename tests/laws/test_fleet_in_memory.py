@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import in_order, is_left_behind, matches
 from phaseline.engine.surfaces.http.fleet import columns
-from phaseline.engine.surfaces.http.fleet.cascades import Cascades, Placed
+from phaseline.engine.surfaces.http.fleet.cascades import Cascades, PlacedMessage
 from phaseline.engine.surfaces.http.fleet.fleet import GONE, LEFT, NONE, VIEWED, LiveFleet
 from phaseline.engine.surfaces.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.surfaces.http.fleet.history import Base, FleetHistory, PastFleet
@@ -225,7 +225,7 @@ def test_no_event_is_ever_cut(sizes: list[int], random: Random) -> None:
         place += 1
         sent[place] = cause, number, size = queue.pop(0)
         queues = [one for one in queues if one]
-        group = cascades.take(Placed(place, place), Numbered(cause, number, size))
+        group = cascades.take(PlacedMessage(place, place), Numbered(cause, number, size))
         handed += [sent[one.place] for one in group]
         counted = {one[0]: sum(other[0] == one[0] for other in handed) for one in handed}
         assert all(counted[cause] == size for cause, _, size in handed)

@@ -180,7 +180,10 @@ def test_changes(found: list[Transition], width: int) -> None:
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths)
 def test_a_history_says_what_became_of_it_and_who_did_it(found: list[Transition], width: int) -> None:
-    rows = [history.HistoryRow(KINDS, history.Lasting(one, None, 2 * 10**18), one, "en", None, width) for one in found]
+    rows = [
+        history.HistoryRow(KINDS, history.TransitionSpan(one, None, 2 * 10**18), one, "en", None, width)
+        for one in found
+    ]
     lines = printed(TableLines(history.COLUMNS, width), rows)
     assert_fits(lines, width)
     words = " ".join(lines).split()
@@ -196,7 +199,7 @@ def test_a_narrow_history_says_the_reason_of_each_state(found: list[Transition])
     for one in found:
         entity = replace(one.entity, names=("phase", "sync"), facets=(*one.entity.facets, *one.entity.facets))
         told.append(replace(one, entity=entity, reason="KubeletStopped", message="no lease since then"))
-    rows = [history.HistoryRow(KINDS, history.Lasting(one, None), one, "en", None, 80) for one in told]
+    rows = [history.HistoryRow(KINDS, history.TransitionSpan(one, None), one, "en", None, 80) for one in told]
     lines = printed(TableLines(history.COLUMNS, 80), rows)
     assert " ".join(lines).count("KubeletStopped") == len(found)
 

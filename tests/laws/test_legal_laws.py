@@ -15,7 +15,7 @@ from phaseline.engine.core import after_end
 from phaseline.engine.core.adoption import missing_parent
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import attributes_of, impossible_base, interpretation
-from phaseline.engine.core.reports import Refused
+from phaseline.engine.core.reports import RefusedReport
 from phaseline.engine.surfaces.testing.random_events import Dice, data_for
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import Refusal
@@ -61,7 +61,7 @@ def notes(history: History, arrival: Arrival) -> bool:
     report = after_end.of_event(kind, read_all)
     if report is None or report.says_gone or not after_end.is_over(history.tree, entity, report):
         return False
-    return not isinstance(after_end.read(history.tree, entity, report), Refused)
+    return not isinstance(after_end.read(history.tree, entity, report), RefusedReport)
 
 
 def data_to_try(history: History, kind: Kind, trigger: str, entity_id: str, tries: int) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ import pytest
 from phaseline.engine.log.archived import note as archived
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.publish.backlog import Backlog, Owned, backlog, owner_of
+from phaseline.engine.publish.backlog import Backlog, PartitionBacklog, backlog, owner_of
 from phaseline.engine.worker import hand_over
 from phaseline.engine.worker.sites import adding, edge_state
 from phaseline.engine.worker.sites.edge_names import EdgeNames
@@ -81,9 +81,9 @@ async def test_owners_that_answer_anything(settings: Settings, wire: Wire) -> No
                 assert await hand_over.ask(installation, 0, "w") is None
             del bodies[0]
     async with answering(wire, f"{settings.prefix}.status.>", [odd % (b"7", b"2"), odd % (b"7", b"null")]) as bodies:
-        assert await owner_of(installation, 0) == Owned("w", 7, 2)
+        assert await owner_of(installation, 0) == PartitionBacklog("w", 7, 2)
         del bodies[0]
-        assert await owner_of(installation, 0) == Owned("w", 7, None)
+        assert await owner_of(installation, 0) == PartitionBacklog("w", 7, None)
 
 
 def archive(**values: object) -> bytes:

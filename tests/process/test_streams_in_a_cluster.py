@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.stream_settings.change import Copying, change, is_whole
+from phaseline.engine.nats.stream_settings.change import CopyProgress, change, is_whole
 from phaseline.engine.nats.streams import reports
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Layout, Settings, Wire, until_decided
@@ -16,9 +16,9 @@ from tests.support.nats_cluster import cluster, provisioned, until_whole
 from tests.support.random_events import RandomEvents, publish
 
 
-async def apply(wire: Wire, settings: Settings, layout: Layout) -> list[Copying]:
+async def apply(wire: Wire, settings: Settings, layout: Layout) -> list[CopyProgress]:
     """What `phaseline admin streams --apply` does; the progress that it tells."""
-    told: list[Copying] = []
+    told: list[CopyProgress] = []
     for report in await reports(wire, settings, layout, BUILT_IN_KINDS.copies.values()):
         if report.differences:
             await change(wire, report, told.append)

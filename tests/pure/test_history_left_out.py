@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.engine.surfaces.http.fleet.cascades import Placed
+from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.http.fleet.history_loader import HistoryLoader
 from phaseline.schemas.errors import NatsUnreachable
@@ -24,7 +24,7 @@ async def test_what_comes_later_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> 
     loader = HistoryLoader(cast("Follower", follower), 10)
     monkeypatch.setattr(HistoryLoader, "_load", away)
     record = Rejection("node", "c1/p/n1", "create", "illegal", "no", None, (), Cause(1, "e", "/x", "event"), 1)
-    loader.take([Placed(1, 1, record, b"x")])
+    loader.take([PlacedMessage(1, 1, record, b"x")])
     await loader.run()
-    loader.take([Placed(2, 2, record, b"x")])
+    loader.take([PlacedMessage(2, 2, record, b"x")])
     assert loader._waiting == []

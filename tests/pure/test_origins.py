@@ -11,7 +11,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.sites.arrivals import Arrivals
 from phaseline.engine.worker.sites.edge_names import EdgeNames
-from phaseline.engine.worker.sites.origins import Origins, Saved, read
+from phaseline.engine.worker.sites.origins import Origins, SavedOrigins, read
 from phaseline.engine.worker.sites.uplink import Uplink
 
 
@@ -64,7 +64,7 @@ def test_each_event_is_decided_once_whenever_workers_end(history: list[Message |
     last, position = Checkpoint(), 0
     while position < len(history):
         # A worker takes over: what lone records say may be ahead of the checkpoint.
-        origins = Origins("pl", Saved(last.origins, last.until or last.position))
+        origins = Origins("pl", SavedOrigins(last.origins, last.until or last.position))
         ahead, own = origins.start(position), position
         while own < len(history):
             after = ahead + data.draw(st.integers(1, 4))

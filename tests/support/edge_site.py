@@ -20,7 +20,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.sites import adding
-from phaseline.engine.worker.sites.adding import Added, StoreWanted
+from phaseline.engine.worker.sites.adding import AddedEdge, StoreWanted
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.engine.worker.sites.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.schemas.errors import PhaselineError
@@ -116,7 +116,7 @@ class Site:
         """more: settings of operators."""
         self.hub, self.edges, self.wire, self.layout, self.more = hub, edges, wire, layout, more or {}
 
-    async def add(self, name: str, wanted: StoreWanted | None = None, **more: Any) -> Added:
+    async def add(self, name: str, wanted: StoreWanted | None = None, **more: Any) -> AddedEdge:
         """Add an edge, as an operator does. more: settings."""
         settings = self.hub.settings("operator", **{**self.more, **more})
         async with Wire.open(settings) as wire:

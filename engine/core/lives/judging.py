@@ -15,7 +15,7 @@ from phaseline.engine.core.lives.memory import of_scheme, which, with_identity
 from phaseline.engine.core.lives.of_log import of_this_log
 from phaseline.engine.core.lives.renewal import blank
 from phaseline.engine.core.rejections import here, reject, states_in_words
-from phaseline.engine.core.reports import Refused, outdated
+from phaseline.engine.core.reports import RefusedReport, outdated
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -71,7 +71,7 @@ def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> M
     uid = data.get(UID) if own == UID else None
     says_gone = trigger in kind.ending or (trigger == REPORTED and data.get(PHASE) == DELETED)
     about = of_report(kind, entity, trigger, data, uid, says_gone=says_gone)
-    if isinstance(about, Refused):
+    if isinstance(about, RefusedReport):
         return Decision([reject(tree, arrival, about.reason, about.message)])
     if own in data and own in (UID, IF_VERSION):
         arrival = replace(arrival, data={name: value for name, value in data.items() if name != own})
@@ -82,28 +82,32 @@ def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> M
 
 def of_report(
     kind: Kind, entity: Entity | None, trigger: str, data: Mapping[str, Any], uid: str | None, *, says_gone: bool
-) -> Thing | Refused:
+) -> Thing | RefusedReport:
     """Which thing an observation is about; or why it is not taken: it is about an earlier life."""
     if entity is None:
         return NOBODY if uid is None else Thing(uid, is_news=True)
     seen = data.get(SEEN) if trigger in kind.reports else None
     if says_gone and seen is not None and seen < entity.born and is_there(entity):
-        return Refused("stale", before_birth(kind, entity, seen))
+        return RefusedReport("stale", before_birth(kind, entity, seen))
     if uid is None:
         return NOBODY
     replaced_by, found = kind.table.replaced_by, which(entity.memory, uid)
     if replaced_by is None:
         return Thing(uid, is_news=found != "known")
     if found == "former":
-        return Refused("stale", f"{_is(kind, entity)}: {trigger} is about {uid}, an earlier life{_now(entity, uid)}")
+        return RefusedReport(
+            "stale", f"{_is(kind, entity)}: {trigger} is about {uid}, an earlier life{_now(entity, uid)}"
+        )
     if found == "other":
         begins = not says_gone and (trigger in kind.naming or trigger in replaced_by)
         if begins and not (seen is not None and seen < entity.born):
             return Thing(uid, is_news=True, takes_over=True)
-        return Refused("stale", _another(kind, entity, trigger, uid, seen if begins else None))
+        return RefusedReport("stale", _another(kind, entity, trigger, uid, seen if begins else None))
     if found == "known" and trigger in kind.naming and trigger != REPORTED and _is_seen_gone(entity):
         message = f"{trigger} is about {uid}, which was seen to be gone at event {entity.asked}"
-        return Refused("stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there")
+        return RefusedReport(
+            "stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there"
+        )
     return Thing(uid, is_news=found == "first")
 
 

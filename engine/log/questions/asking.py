@@ -49,7 +49,7 @@ COPIED = 0.05
 Key = tuple[str, str]
 
 
-class Selected(NamedTuple):
+class SelectionResult(NamedTuple):
     """What the workers said, and what of it was read.
 
     records: the last transitions of the entities that are selected, in any order. counts: of the partitions whose
@@ -100,7 +100,7 @@ class Asked(Latest):
                     read[record.entity.kind, record.entity.id] = record
         return [*found.records, *read.values()]
 
-    async def rest(self, found: Selected) -> AsyncIterator[list[Transition]]:
+    async def rest(self, found: SelectionResult) -> AsyncIterator[list[Transition]]:
         """What is not said yet: all entities of the partitions that are still to be read, each once."""
         numbers = found.numbers
         async for records in self.each_once(found.rest):
@@ -110,12 +110,12 @@ class Asked(Latest):
                 else [one for one in records if self.installation.partition_of(one.entity.id) in numbers]
             )
 
-    async def find(self, wanted: Selection, now_ns: int, *, counts: bool = False) -> Selected:
+    async def find(self, wanted: Selection, now_ns: int, *, counts: bool = False) -> SelectionResult:
         """Ask the owners of partitions which entities are selected at a time. counts: and how many there are at all."""
         asked = patterns(self.installation, wanted.kind, wanted.below)
         owners = await self._owners(asked) if wanted.is_narrow else {}
         if not owners:
-            return Selected([], [], asked, None)
+            return SelectionResult([], [], asked, None)
         question = Question(wanted, now_ns, self._meant(), counts=counts)
         said = await asyncio.gather(
             *(self._ask(number, last, question) for number, last in owners.items()), return_exceptions=True
@@ -131,7 +131,7 @@ class Asked(Latest):
                 names += one[0]
                 told += one[1]
         found = await self._named(names, wanted, now_ns)
-        return Selected(found, told, [*_within(asked, unread, len(owners))] if unread else [], frozenset(unread))
+        return SelectionResult(found, told, [*_within(asked, unread, len(owners))] if unread else [], frozenset(unread))
 
     async def named(self, names: Iterable[Key]) -> list[Transition]:
         """The last transitions of those of these entities that there are."""

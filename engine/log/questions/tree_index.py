@@ -31,7 +31,7 @@ ROW, LIVE = len(CLASSES), CLASSES.index("gone")
 Shape = tuple[object, ...]
 
 
-class Shaped(NamedTuple):
+class EntityShape(NamedTuple):
     """A shape: an entity that has it, which stands for all of them, and their class, with its number.
 
     by_first: whether their first facet says since when they are in it.
@@ -70,7 +70,7 @@ class TreeIndex:
         self._kinds = kinds
         self._notes: dict[str, KindNotes] = {}
         self._numbers: dict[Shape, int] = {}
-        self.shapes: list[Shaped] = []
+        self.shapes: list[EntityShape] = []
         self._roots: dict[str, int] = {}
         self._rows = array("L")
         """For each root, how many entities of its tree are in which class."""
@@ -138,7 +138,7 @@ class TreeIndex:
             number = self._numbers[shape] = len(self.shapes)
             kind, found = self._kinds[entity.kind], class_of_entity(self._kinds, entity)
             by_first = follows_first(kind, kind.whole(entity).facets)
-            self.shapes.append(Shaped(entity, found, CLASSES.index(found), by_first))
+            self.shapes.append(EntityShape(entity, found, CLASSES.index(found), by_first))
         return number
 
     def _since(self, entity: Entity, shape: int) -> int:

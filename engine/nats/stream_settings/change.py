@@ -23,7 +23,7 @@ LOOK = 0.5
 """Seconds between two looks at the copies."""
 
 
-class Copying(NamedTuple):
+class CopyProgress(NamedTuple):
     """How far the copies of a stream are. behind: messages that the last one lacks, as far as the server knows."""
 
     stream: str
@@ -42,7 +42,7 @@ def check(reports: Sequence[StreamReport]) -> None:
                 )
 
 
-async def change(wire: Wire, report: StreamReport, progress: Callable[[Copying], None]) -> None:
+async def change(wire: Wire, report: StreamReport, progress: Callable[[CopyProgress], None]) -> None:
     """Change a stream as its differences say, and wait until its copies are up to date.
 
     Raises `SetupError` if the server refuses, `NoAnswer` if nothing moves for `PATIENCE` seconds.
@@ -67,9 +67,9 @@ def changed(config: dict[str, Any], differences: Sequence[StreamDifference]) -> 
     return {**config, **made}
 
 
-async def until_copied(wire: Wire, name: str, progress: Callable[[Copying], None]) -> None:
+async def until_copied(wire: Wire, name: str, progress: Callable[[CopyProgress], None]) -> None:
     """Wait until the stream has a leader, and as many copies that are up to date as its configuration says."""
-    last: Copying | None = None
+    last: CopyProgress | None = None
     since, late = time.monotonic(), "the others"
     while True:
         try:
@@ -89,12 +89,12 @@ async def until_copied(wire: Wire, name: str, progress: Callable[[Copying], None
         await asyncio.sleep(LOOK)
 
 
-def copying(name: str, info: dict[str, Any]) -> Copying:
+def copying(name: str, info: dict[str, Any]) -> CopyProgress:
     """How far the copies of a stream are."""
     peers = (info.get("cluster") or {}).get("replicas") or ()
     late = late_copies(info)
     behind = max((int(peer.get("lag", 0)) for peer in peers), default=0)
-    return Copying(name, 1 + len(peers) - len(late), int(info["config"]["num_replicas"]), behind)
+    return CopyProgress(name, 1 + len(peers) - len(late), int(info["config"]["num_replicas"]), behind)
 
 
 def is_whole(info: dict[str, Any]) -> bool:

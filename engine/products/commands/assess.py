@@ -97,7 +97,7 @@ def assess(
     if server_side and (desired is None or dry_run is not None):
         raise click.UsageError("--server-side asks about --desired, and takes the place of --dry-run")
     if server_side:
-        cluster = Reached(kubeconfig, kube_context, namespace, field_manager)
+        cluster = ClusterAccess(kubeconfig, kube_context, namespace, field_manager)
         pairs, planned = _of_server(live, cluster, [*read(cast("Path", desired), terminal.say)])
     else:
         pairs, planned = _pairs(live, desired), _planned(dry_run)
@@ -149,7 +149,7 @@ def _planned(dry_run: Path | None) -> list[Manifest | None]:
     return [planned]
 
 
-class Reached(NamedTuple):
+class ClusterAccess(NamedTuple):
     """The cluster to ask, the namespace of objects without one, and in whose name to ask."""
 
     kubeconfig: Path | None
@@ -159,7 +159,7 @@ class Reached(NamedTuple):
 
 
 def _of_server(
-    live: Path | None, cluster: Reached, desired: Sequence[Manifest]
+    live: Path | None, cluster: ClusterAccess, desired: Sequence[Manifest]
 ) -> tuple[list[Pair], list[Manifest | None]]:
     """The pairs, and the API server's answer for each."""
     from phaseline.engine.products.commands import server_side  # noqa: PLC0415  # an extra

@@ -44,7 +44,7 @@ NAMELESS = (
 )
 
 
-class Watched(NamedTuple):
+class ClusterWatch(NamedTuple):
     """The cluster and the resources to watch."""
 
     kubeconfig: Path | None
@@ -130,7 +130,7 @@ def observe(
         raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")
     if cluster != (resources is not None):
         raise click.UsageError("--cluster and --resources go together: give both")
-    watched = Watched(kubeconfig, kube_context, namespace, (resources or "").split(",")) if cluster else None
+    watched = ClusterWatch(kubeconfig, kube_context, namespace, (resources or "").split(",")) if cluster else None
     whose = Ownership(Tracking(argo_namespace, label_key, installation_id), application)
     for found in () if applications is None else read(applications, terminal.say):
         whose.note(found, gone=False)
@@ -195,7 +195,7 @@ async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterato
 
 
 async def _of_cluster(
-    observer: Observer, watched: Watched, heartbeat: float, client: Client | None
+    observer: Observer, watched: ClusterWatch, heartbeat: float, client: Client | None
 ) -> AsyncIterator[dict[str, Any]]:
     """The events of a cluster, without end. client: tells what earlier runs reported."""
     # an extra

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.publish.backlog import Owned, owner_of
+from phaseline.engine.publish.backlog import PartitionBacklog, owner_of
 from phaseline.schemas.errors import NoAnswer
 
 PROMPT = 0.4
@@ -53,7 +53,7 @@ async def _has_decided(installation: Installation, partition: int) -> bool:
     return owned is not None and owned.waiting is not None and owned.position >= last.sequence
 
 
-async def _promptly(installation: Installation, partition: int) -> Owned | None:
+async def _promptly(installation: Installation, partition: int) -> PartitionBacklog | None:
     """What the owner says; None if nobody answers, or if the answer waited for a commit in doubt."""
     loop = asyncio.get_running_loop()
     begun = loop.time()

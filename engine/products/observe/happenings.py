@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine.products.observe.events import Manifest, ObservedEvent, mapping, text, without_empty
-from phaseline.engine.products.observe.owned import Known
+from phaseline.engine.products.observe.owned import KnownObject
 from phaseline.machines.kinds.gitops.happenings import joined
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey
@@ -94,7 +94,7 @@ class Happenings:
         """By object, its uid and its Events."""
         self._held: dict[tuple[str, ObjectKey], _OfObject] = {}
 
-    def take(self, found: Happening, known: Known | None) -> ObservedEvent | None:
+    def take(self, found: Happening, known: KnownObject | None) -> ObservedEvent | None:
         """The event to publish of an Event about an object that is shown; None where that is not there (yet)."""
         if known is None:
             name = (found.uid, found.key)
@@ -108,7 +108,7 @@ class Happenings:
         of.take(found.told)
         return _event(known, of)
 
-    def brought(self, known: Known) -> ObservedEvent | None:
+    def brought(self, known: KnownObject) -> ObservedEvent | None:
         """The event to publish of Events that came before their object was seen."""
         if not self._held:
             return None
@@ -124,7 +124,7 @@ class Happenings:
         """Forget the Events of an object that is gone."""
         self._of.pop(key, None)
 
-    def _events_of(self, known: Known) -> _OfObject:
+    def _events_of(self, known: KnownObject) -> _OfObject:
         uid, of = self._of.get(known.key, ("", _OfObject()))
         if uid and known.uid and uid != known.uid:
             of = _OfObject()
@@ -132,7 +132,7 @@ class Happenings:
         return of
 
 
-def _event(known: Known, of: _OfObject) -> ObservedEvent:
+def _event(known: KnownObject, of: _OfObject) -> ObservedEvent:
     data = without_empty(uid=known.uid, events=[dict(one) for one in of.last])
     return ObservedEvent(known.place.kind, "events_seen", known.place.id, data, [known.uid, of.news()])
 

@@ -19,7 +19,14 @@ from phaseline.engine.products.observe.events import Manifest, ObservedEvent, ma
 from phaseline.engine.products.observe.fleet import objects as fleet
 from phaseline.engine.products.observe.generic import SKIPPED, DesiredObjects
 from phaseline.engine.products.observe.happenings import is_event
-from phaseline.engine.products.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
+from phaseline.engine.products.observe.ownership import (
+    APPLICATION,
+    APPLICATION_SET,
+    PROJECT,
+    MovedApplication,
+    Ownership,
+    Whose,
+)
 from phaseline.engine.products.observe.placing import OWNING, Placing
 from phaseline.engine.products.observe.roots import IsGone, Known, Roots
 from phaseline.engine.products.observe.snapshots import Presence
@@ -232,7 +239,7 @@ class Observer:
             if len(self._held) > HELD:
                 self._held.pop(next(iter(self._held)))
 
-    def _left(self, moved: Moved) -> Iterator[dict[str, Any]]:
+    def _left(self, moved: MovedApplication) -> Iterator[dict[str, Any]]:
         """The event that ends the place in which an Application or its objects were before, if anything was there."""
         if moved.before is not None and self._forget(moved.before):
             self._projects.forget(moved.before)

@@ -56,7 +56,7 @@ class Place(NamedTuple):
     root: str
 
 
-class Known(NamedTuple):
+class KnownObject(NamedTuple):
     """An object that has a place. above: the key of its owner; None for a resource."""
 
     key: ObjectKey
@@ -81,25 +81,25 @@ class Owners:
     """The objects that have a place, by uid and by name."""
 
     def __init__(self) -> None:
-        self._known: dict[ObjectKey, Known] = {}
+        self._known: dict[ObjectKey, KnownObject] = {}
         self._keys: dict[str, ObjectKey] = {}
         """By uid, the object."""
         self._below: dict[ObjectKey, set[ObjectKey]] = {}
         self.sorts: set[tuple[str, str]] = set()
         """The sorts of which an object had a place: an owner of such a sort is waited for."""
 
-    def get(self, key: ObjectKey) -> Known | None:
+    def get(self, key: ObjectKey) -> KnownObject | None:
         """The object of that name."""
         return self._known.get(key)
 
-    def find(self, uid: str, key: ObjectKey) -> Known | None:
+    def find(self, uid: str, key: ObjectKey) -> KnownObject | None:
         """The object of a uid; without one on either side, that of the name. None if that is of another life."""
         if uid and uid in self._keys:
             return self._known[self._keys[uid]]
         found = self._known.get(key) or self._known.get(key._replace(namespace=""))
         return found if found is not None and not (uid and found.uid) else None
 
-    def owner(self, manifest: Manifest) -> Known | None:
+    def owner(self, manifest: Manifest) -> KnownObject | None:
         """The first of its owners that has a place, unless that stands below the object itself."""
         key = key_of(manifest)
         for one in owners_of(manifest):
@@ -108,9 +108,9 @@ class Owners:
                 return found
         return None
 
-    def _is_below(self, found: Known, key: ObjectKey) -> bool:
+    def _is_below(self, found: KnownObject, key: ObjectKey) -> bool:
         """Whether an object is another one, or stands below it."""
-        at: Known | None = found
+        at: KnownObject | None = found
         for _ in range(DEEPEST):
             if at is None:
                 return False
@@ -119,7 +119,7 @@ class Owners:
             at = None if at.above is None else self._known.get(at.above)
         return True
 
-    def note(self, known: Known) -> None:
+    def note(self, known: KnownObject) -> None:
         """Learn where an object is."""
         self.forget(known.key)
         self._known[known.key] = known
@@ -139,14 +139,14 @@ class Owners:
                 if not others:
                     del self._below[found.above]
 
-    def below(self, key: ObjectKey) -> Iterator[Known]:
+    def below(self, key: ObjectKey) -> Iterator[KnownObject]:
         """Everything that stands below an object."""
         for one in [*self._below.get(key, ())]:
             if (found := self._known.get(one)) is not None:
                 yield found
                 yield from self.below(one)
 
-    def within(self, application: str) -> list[Known]:
+    def within(self, application: str) -> list[KnownObject]:
         """The objects that have a place in an application."""
         return [one for one in self._known.values() if one.place.id.startswith(f"{application}/")]
 
@@ -155,7 +155,7 @@ class Owners:
         return bool(self._below.get(key))
 
 
-def place_below(owner: Known, key: ObjectKey) -> Place | None:
+def place_below(owner: KnownObject, key: ObjectKey) -> Place | None:
     """The place of an object below its owner; None if no id can name it.
 
     If the names of all owners are too long together, it stands below the resource itself.
@@ -184,7 +184,7 @@ class Admission(NamedTuple):
     """Whether an object is shown, and another one that makes room for it."""
 
     shown: bool
-    instead_of: Known | None = None
+    instead_of: KnownObject | None = None
 
 
 class Shares:
@@ -197,7 +197,7 @@ class Shares:
         self._left_out: dict[str, set[ObjectKey]] = {}
         self._told: dict[str, int] = {}
 
-    def admit(self, known: Known, manifest: Manifest) -> Admission:
+    def admit(self, known: KnownObject, manifest: Manifest) -> Admission:
         """Whether an object is shown."""
         root, key = known.place.root, known.key
         shown, failed = self._shown.setdefault(root, {}), assess_health(manifest).status == DEGRADED
@@ -216,11 +216,11 @@ class Shares:
         left_out.add(spared)
         return Admission(shown=True, instead_of=self._owners.get(spared))
 
-    def is_shown(self, known: Known) -> bool:
+    def is_shown(self, known: KnownObject) -> bool:
         """Whether an object that has a place is shown."""
         return known.place.kind == RESOURCE or known.key in self._shown.get(known.place.root, {})
 
-    def forget(self, known: Known) -> None:
+    def forget(self, known: KnownObject) -> None:
         """Forget an object that is gone."""
         root = known.place.root
         self._shown.get(root, {}).pop(known.key, None)

@@ -49,7 +49,7 @@ class Whose(NamedTuple):
     known: bool = False
 
 
-class Moved(NamedTuple):
+class MovedApplication(NamedTuple):
     """An Application was seen for the first time, or in another set. before: the id that it, or its objects, had.
 
     kind, ends: the entity that is no more: the Application in its former place, or the set that held nothing else.
@@ -95,7 +95,7 @@ class Ownership:
             return Whose(None, f"it is marked as one of the Application {instance}, which is not there", instance)
         return Whose(f"{instance}/{instance}", instance=instance)
 
-    def note(self, manifest: Manifest, *, gone: bool) -> Moved | None:
+    def note(self, manifest: Manifest, *, gone: bool) -> MovedApplication | None:
         """Learn from Argo CD's own objects. Says so if objects have another place from now on."""
         sort, metadata = group_kind(manifest), mapping(manifest, "metadata")
         if sort == APPLICATION:
@@ -108,7 +108,7 @@ class Ownership:
                 self._read_settings(mapping(manifest, "data"))
         return None
 
-    def _note_application(self, entity_id: str, *, gone: bool) -> Moved | None:
+    def _note_application(self, entity_id: str, *, gone: bool) -> MovedApplication | None:
         instance = entity_id.rpartition("/")[2]
         lone = f"{instance}/{instance}"
         if gone:
@@ -118,10 +118,10 @@ class Ownership:
         before = self._known.get(instance, lone)
         self._known[instance] = entity_id
         if before == entity_id:
-            return None if known else Moved(instance)
+            return None if known else MovedApplication(instance)
         if before == lone and instance not in self._sets:
-            return Moved(instance, before, "application_set", instance)
-        return Moved(instance, before, "application", before)
+            return MovedApplication(instance, before, "application_set", instance)
+        return MovedApplication(instance, before, "application", before)
 
     def _read_settings(self, data: Manifest) -> None:
         method = text(data, "application.resourceTrackingMethod")

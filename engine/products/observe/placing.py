@@ -15,7 +15,7 @@ from phaseline.engine.products.observe.owned import (
     MAKES,
     OWNED,
     RESOURCE,
-    Known,
+    KnownObject,
     OwnerReference,
     Owners,
     Place,
@@ -77,7 +77,7 @@ class Placing:
         place, above = self._place(change.manifest, key, whose)
         if place is not None:
             self._stop_waiting(key)
-            yield from self._at(change.manifest, Known(key, uid_of(change.manifest), place, above))
+            yield from self._at(change.manifest, KnownObject(key, uid_of(change.manifest), place, above))
             return
         owners = owners_of(change.manifest)
         if whose.id is None and key[:2] not in self.unnamed:
@@ -129,7 +129,7 @@ class Placing:
             return before.place, before.above  # its owner is gone, and so it will be
         return None, None
 
-    def _at(self, manifest: Manifest, known: Known) -> Iterator[ObservedEvent]:
+    def _at(self, manifest: Manifest, known: KnownObject) -> Iterator[ObservedEvent]:
         """The events of an object that has a place."""
         before, root = self.owners.get(known.key), known.place.root
         if before is not None and before.place != known.place:
@@ -140,7 +140,7 @@ class Placing:
         yield from self._counted(root)
         yield from self._brought_home(known)
 
-    def _shown(self, manifest: Manifest, known: Known) -> Iterator[ObservedEvent]:
+    def _shown(self, manifest: Manifest, known: KnownObject) -> Iterator[ObservedEvent]:
         """The events of an object at its place, unless there are too many of them."""
         if known.place.kind == OWNED:
             admission = self.shares.admit(known, manifest)
@@ -175,7 +175,7 @@ class Placing:
             self._forget(known)
         yield from () if seen is None else (seen,)
 
-    def _ended(self, known: Known, *, told: bool = False) -> Iterator[ObservedEvent]:
+    def _ended(self, known: KnownObject, *, told: bool = False) -> Iterator[ObservedEvent]:
         """The event that ends the entity that an object was. What is below a resource ends with it.
 
         told: whether another event says so.
@@ -189,7 +189,7 @@ class Placing:
         if known.place.kind == OWNED:
             yield from self._counted(known.place.root)
 
-    def _forget(self, known: Known) -> None:
+    def _forget(self, known: KnownObject) -> None:
         self.ended.append(known.place)
         self.owners.forget(known.key)
         self.shares.forget(known)
@@ -237,9 +237,9 @@ class Placing:
         """The events of an object whose owner is not there: it is a resource, unless it is about to go itself."""
         manifest = one.change.manifest
         if one.whose.id is not None and not mapping(manifest, "metadata").get("deletionTimestamp"):
-            yield from self._at(manifest, Known(key, uid_of(manifest), resource_place(one.whose.id, key)))
+            yield from self._at(manifest, KnownObject(key, uid_of(manifest), resource_place(one.whose.id, key)))
 
-    def _brought_home(self, known: Known) -> Iterator[ObservedEvent]:
+    def _brought_home(self, known: KnownObject) -> Iterator[ObservedEvent]:
         """The events of what waited for this owner."""
         for key in sorted({*self._hoped.get(known.uid, ()), *self._hoped.get(known.key, ())}):
             if (one := self._waiting.get(key)) is not None:

@@ -202,7 +202,7 @@ async def are_held(installation: Installation, parts: Iterable[PartEntry]) -> bo
 
 
 @dataclass(slots=True)
-class Held:
+class HeldSlice:
     """What the streams hold of a slice, read anew. time_ns: when the last record up to a place was stored."""
 
     tally: Tally = field(default_factory=Tally)
@@ -211,9 +211,9 @@ class Held:
 
 async def read_streams(
     installation: Installation, first: int, last: int, place: int, progress: Callable[[int], None]
-) -> Held:
+) -> HeldSlice:
     """Read the events from `first` to `last`, and their records."""
-    held = Held()
+    held = HeldSlice()
 
     def take(items: Sequence[Item]) -> None:
         held.tally.add(items)

@@ -26,7 +26,7 @@ from phaseline.engine.replay.archive import check, cut
 from phaseline.engine.replay.archive.log_slice import LogSlice
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.store import ArchiveStore
-from phaseline.engine.replay.archive.trim import Trimmed, trim
+from phaseline.engine.replay.archive.trim import TrimCounts, trim
 from phaseline.engine.replay.archive.write_parts import EVENTS, PartWriter
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import BadArchive, BadLogFile, Fenced, NotInLog
@@ -41,7 +41,7 @@ class ArchiveRun:
 
     manifest: Manifest
     parts: list[PartEntry] = field(default_factory=list)
-    trimmed: Trimmed = field(default_factory=Trimmed)
+    trimmed: TrimCounts = field(default_factory=TrimCounts)
 
 
 class _Ended(Exception):

@@ -32,7 +32,7 @@ PURGED = 100_000
 
 
 @dataclass(slots=True)
-class Trimmed:
+class TrimCounts:
     """How many messages were removed from EVENTS and from LOG.
 
     young: how many of EVENTS stay, because they are younger than the dedupe window. window_ns: how long that is.
@@ -46,13 +46,13 @@ class Trimmed:
 
 async def trim(
     installation: Installation, position: int, place: int, sources: Collection[int], progress: Callable[[int], None]
-) -> Trimmed:
+) -> TrimCounts:
     """Remove events up to `position`, and of LOG up to `place` what later records replace.
 
     sources: the positions of the last copies from each source of EVENTS, which stay. progress: called with the number
     of messages removed since the last call. A call that breaks off can be repeated.
     """
-    done = Trimmed()
+    done = TrimCounts()
     async for removed in _trim_log(installation, place):
         done.log += removed
         progress(removed)

@@ -22,7 +22,7 @@ from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render_replay import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.worker.sites import adding, edge_state
-from phaseline.engine.worker.sites.adding import Added, StoreWanted
+from phaseline.engine.worker.sites.adding import AddedEdge, StoreWanted
 from phaseline.engine.worker.sites.edge_names import EdgeNames, tree_subjects
 from phaseline.engine.worker.sites.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.engine.worker.sites.edge_state import WAITS, Condition, EdgeState
@@ -95,7 +95,7 @@ def add(settings: Settings, *, name: str, trees: tuple[str, ...], max_bytes: int
     return terminal.run(work())
 
 
-def _show_added(found: Added, output: Output) -> None:
+def _show_added(found: AddedEdge, output: Output) -> None:
     if output.is_data:
         output.show(found._asdict())
     else:

@@ -79,7 +79,7 @@ async def _show(
 
 
 @dataclass(slots=True)
-class Lasting:
+class TransitionSpan:
     """A transition with the one before it, and when its facet left the state: None where it is still in it."""
 
     record: Transition
@@ -87,15 +87,15 @@ class Lasting:
     until: int | None = None
 
 
-async def lasting(records: Watch[Transition]) -> AsyncIterator[list[Lasting]]:
+async def lasting(records: Watch[Transition]) -> AsyncIterator[list[TransitionSpan]]:
     """The transitions in order, each once it is known how long its state lasted; as many at a time as are there."""
-    waiting, last = deque[Lasting](), dict[str, Lasting]()
+    waiting, last = deque[TransitionSpan](), dict[str, TransitionSpan]()
     previous: Transition | None = None
     while batch := await records.batch():
         for record in (one.record for one in batch if isinstance(one.record, Transition)):
             if record.facet in last:
                 last[record.facet].until = record.time_ns
-            last[record.facet] = Lasting(record, previous)
+            last[record.facet] = TransitionSpan(record, previous)
             waiting.append(last[record.facet])
             previous = record
         known = []
@@ -111,7 +111,7 @@ class HistoryRow(NamedTuple):
     """A transition in the table. stale: why the entity is. width: of the terminal."""
 
     kinds: Kinds
-    lasting: Lasting
+    lasting: TransitionSpan
     record: Transition
     language: Language
     stale: Stale | None
@@ -147,7 +147,7 @@ class HistoryRow(NamedTuple):
         return render.reason_and_message(None if self.is_narrow else record.reason, said)
 
 
-def _how_long(one: Lasting, stale: Stale | None) -> Text:
+def _how_long(one: TransitionSpan, stale: Stale | None) -> Text:
     """How long the state lasted; for the last one so far, and as of when that is known. stale: see `get`."""
     if one.until is not None:
         return Text(render.duration(one.until - one.record.time_ns))

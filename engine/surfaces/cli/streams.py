@@ -11,7 +11,7 @@ import click
 
 from phaseline.engine.log.archived.expiring import Expiring, expiring
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.stream_settings.change import Copying, change, check
+from phaseline.engine.nats.stream_settings.change import CopyProgress, change, check
 from phaseline.engine.nats.stream_settings.differences import StreamDifference
 from phaseline.engine.nats.stream_settings.fill import Fill, size
 from phaseline.engine.nats.stream_settings.report import StreamReport
@@ -178,6 +178,6 @@ def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport], neede
     return Exit.NO
 
 
-def _progress(found: Copying) -> None:
+def _progress(found: CopyProgress) -> None:
     behind = f", {found.behind:,} messages behind" if found.behind else ""
     terminal.say(f"{found.stream}: {found.current} of {found.wanted} copies are up to date{behind}")

@@ -13,7 +13,7 @@ from phaseline.engine.core.message import BATCH_LIMIT, Message
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
 from phaseline.engine.worker.ownership.fenced_commit import Fence
-from phaseline.engine.worker.sites.origins import Origins, Saved
+from phaseline.engine.worker.sites.origins import Origins, SavedOrigins
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Claim:
 
     def __post_init__(self) -> None:
         last = self.checkpoint
-        self.origins = Origins(self.prefix, Saved(last.origins, last.until or last.position))
+        self.origins = Origins(self.prefix, SavedOrigins(last.origins, last.until or last.position))
 
     async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
         """Commit `messages` and the checkpoint of `position` in one batch.

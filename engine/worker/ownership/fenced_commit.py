@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.log import checkpoint, foreign
-from phaseline.engine.log.foreign import Standing
+from phaseline.engine.log.foreign import LastOnSubject
 from phaseline.engine.nats.api_reply import EXPECTED, can_pass
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.worker.ownership.atomic_batches import FULL, REFUSED, UNANSWERED, AtomicBatches, Commit
@@ -151,7 +151,7 @@ class Fence:
         self._end = found.end
         return False
 
-    async def _ask_until_answered(self, ask: Callable[[], Awaitable[Standing]]) -> Standing:
+    async def _ask_until_answered(self, ask: Callable[[], Awaitable[LastOnSubject]]) -> LastOnSubject:
         started = time.monotonic()
         while True:
             try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from phaseline.engine import logs
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.foreign import Standing
+from phaseline.engine.log.foreign import LastOnSubject
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.nats.direct_get import (
@@ -69,7 +69,7 @@ async def _holds_what_was_copied(installation: Installation, partition: int) -> 
     return True
 
 
-def _rebuilt(partition: int, copy: LastMessage | None, found: Standing, position: int) -> Former:
+def _rebuilt(partition: int, copy: LastMessage | None, found: LastOnSubject, position: int) -> Former:
     """A partition that nobody has owned, or whose checkpoint a foreign message has removed."""
     if position:
         log.warning("checkpoint_rebuilt", partition=partition, position=position)

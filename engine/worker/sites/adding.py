@@ -35,7 +35,7 @@ MAX_BYTES = 1 << 30
 """How many bytes a store has, unless told otherwise."""
 
 
-class Added(NamedTuple):
+class AddedEdge(NamedTuple):
     """What `add` found and made. connected: whether the edge answered, so that its store is ready."""
 
     edge: str
@@ -45,7 +45,7 @@ class Added(NamedTuple):
     connected: bool
 
 
-async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) -> Added:
+async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) -> AddedEdge:
     """Add the edge, or make what it lacks. Waits for the edge for as long as for a request.
 
     Raises `BadSetting`, `NotProvisioned`, `SetupError.edge_account_missing`, and what `Wire` raises.
@@ -69,7 +69,7 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) ->
     if made is not None:
         changed += await _connect(way, made, taken)
         changed += made.changed
-    return Added(name, trees, made.max_bytes if made else wanted.max_bytes or MAX_BYTES, changed, made is not None)
+    return AddedEdge(name, trees, made.max_bytes if made else wanted.max_bytes or MAX_BYTES, changed, made is not None)
 
 
 async def _inlet(way: Uplink, events: dict[str, Any]) -> list[str]:

@@ -39,7 +39,7 @@ class OriginEvent(Protocol):
 Event = TypeVar("Event", bound=OriginEvent)
 
 
-class Saved(NamedTuple):
+class SavedOrigins(NamedTuple):
     """What a checkpoint says: the origins by edge, and up to which position they are complete."""
 
     origins: dict[str, EdgeOrigin]
@@ -49,7 +49,7 @@ class Saved(NamedTuple):
 class Origins:
     """What one partition remembers of the edges."""
 
-    def __init__(self, prefix: str, saved: Saved) -> None:
+    def __init__(self, prefix: str, saved: SavedOrigins) -> None:
         """prefix: of the installation. saved: by the last checkpoint."""
         self._prefix, self._mark = prefix, SOURCE + b" " + inlets(prefix).encode()
         self._saved, self._seen = dict(saved.origins), dict(saved.origins)
@@ -85,12 +85,12 @@ class Origins:
         self._unsaved.append((position, edge, new))
         return is_repeat
 
-    def save(self, position: int) -> Saved:
+    def save(self, position: int) -> SavedOrigins:
         """What the checkpoint of a position has to say."""
         while self._unsaved and self._unsaved[0][0] <= position:
             _, edge, origin = self._unsaved.popleft()
             self._saved[edge] = origin
-        return Saved(dict(self._saved), min(self.until, position))
+        return SavedOrigins(dict(self._saved), min(self.until, position))
 
     @property
     def must_be_saved(self) -> bool:

@@ -19,7 +19,7 @@ from phaseline.schemas.libraries import ENTRY_POINTS
 VIEW_NAME = re.compile("[a-z][a-z0-9_]*")
 
 
-class Offered(NamedTuple):
+class OfferedProduct(NamedTuple):
     """The product of one entry point."""
 
     entry: EntryPoint
@@ -32,11 +32,11 @@ def load(built_in: Sequence[Product], sound: str = "") -> Kinds:
     The built-in tables were checked before they were released, so only packages are checked here. sound: the digest of
     the built-in tables then.
     """
-    offered: list[Offered] = []
+    offered: list[OfferedProduct] = []
     broken: list[BrokenKind] = []
     for entry in entry_points(group=ENTRY_POINTS):
         try:
-            offered.append(Offered(entry, _product(entry.name, entry.load())))
+            offered.append(OfferedProduct(entry, _product(entry.name, entry.load())))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a module may raise anything when it is loaded
             broken.append(_broken(entry, f"{_said(error)}{_place(error)}"))
     try:
@@ -60,7 +60,7 @@ def _product(name: str, found: object) -> Product:
     return Product(name, kinds=tables)
 
 
-def _kinds(built_in: Sequence[Product], offered: Iterable[Offered], sound: str = "") -> Kinds:
+def _kinds(built_in: Sequence[Product], offered: Iterable[OfferedProduct], sound: str = "") -> Kinds:
     """All kinds of these products; raises if they do not work together."""
     products = (*built_in, *(one.product for one in offered))
     for what, names in (
@@ -81,9 +81,9 @@ def _kinds(built_in: Sequence[Product], offered: Iterable[Offered], sound: str =
     return Kinds(tables, checked, sound, products)
 
 
-def _fitting(built_in: Sequence[Product], offered: Sequence[Offered]) -> list[Offered]:
+def _fitting(built_in: Sequence[Product], offered: Sequence[OfferedProduct]) -> list[OfferedProduct]:
     """As many kinds as work together: all but one entry point or one package; or else what grows from the built-in."""
-    packages: dict[str, list[Offered]] = {}
+    packages: dict[str, list[OfferedProduct]] = {}
     for one in offered:
         packages.setdefault(_package(one.entry), []).append(one)
     units = [*([one] for one in offered), *packages.values()]
@@ -95,7 +95,7 @@ def _fitting(built_in: Sequence[Product], offered: Sequence[Offered]) -> list[Of
     return good
 
 
-def _problem(built_in: Sequence[Product], offered: Iterable[Offered]) -> str | None:
+def _problem(built_in: Sequence[Product], offered: Iterable[OfferedProduct]) -> str | None:
     """Why these do not work together; None if they do."""
     try:
         _kinds(built_in, offered)
@@ -105,8 +105,8 @@ def _problem(built_in: Sequence[Product], offered: Iterable[Offered]) -> str | N
 
 
 def _grown(
-    good: list[Offered], units: list[list[Offered]], built_in: Sequence[Product]
-) -> tuple[list[Offered], list[list[Offered]]]:
+    good: list[OfferedProduct], units: list[list[OfferedProduct]], built_in: Sequence[Product]
+) -> tuple[list[OfferedProduct], list[list[OfferedProduct]]]:
     """What works together, grown by these units until none of the rest fits; and that rest."""
     left = units
     while True:

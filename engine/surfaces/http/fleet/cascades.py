@@ -14,7 +14,7 @@ from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection, Transition
 
 
-class Placed(NamedTuple):
+class PlacedMessage(NamedTuple):
     """A message of the log: its place, and when it was stored, ns.
 
     record: the transition or rejection in it; None for other messages. body: the message; empty without a record.
@@ -32,14 +32,14 @@ class Cascades:
     def __init__(self) -> None:
         """No event is under way."""
         self._open = set[int]()
-        self._held: list[Placed] = []
+        self._held: list[PlacedMessage] = []
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is held back."""
         return not self._held
 
-    def take(self, placed: Placed, numbered: wire_codec.Numbered | None) -> Sequence[Placed]:
+    def take(self, placed: PlacedMessage, numbered: wire_codec.Numbered | None) -> Sequence[PlacedMessage]:
         """The messages that can be handed on now that this one is there. numbered: which record of which event it is.
 
         An event whose first records came before all that was taken is complete with its last record, like any other.
@@ -55,7 +55,7 @@ class Cascades:
         found, self._held = self._held, []
         return found
 
-    def give_up(self) -> Sequence[Placed]:
+    def give_up(self) -> Sequence[PlacedMessage]:
         """Everything that is held back: nobody goes on with the events that are under way."""
         self._open.clear()
         found, self._held = self._held, []

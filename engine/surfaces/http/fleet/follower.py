@@ -27,7 +27,7 @@ from phaseline.engine.nats.direct_get import origin
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all, reader_of
 from phaseline.engine.outgoing import problem
-from phaseline.engine.surfaces.http.fleet.cascades import Cascades, Placed
+from phaseline.engine.surfaces.http.fleet.cascades import Cascades, PlacedMessage
 from phaseline.engine.surfaces.http.fleet.fleet import LiveFleet
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, LogDamaged, NoAnswer, NotFound, NotInLog, NotPermitted, PhaselineError
@@ -47,7 +47,7 @@ LOOK = 1.0
 """Seconds between two looks at what waits."""
 
 log = logs.get_logger(__name__)
-Taker = Callable[[Sequence[Placed]], None]
+Taker = Callable[[Sequence[PlacedMessage]], None]
 """Takes messages of whole events, after the fleet has taken them."""
 
 
@@ -190,9 +190,9 @@ class Follower:
             self._held_since = time.monotonic()
         self._apply(self._cascades.take(placed, numbered))
 
-    def _read(self, stored: Stored) -> tuple[Placed, wire_codec.Numbered | None]:
+    def _read(self, stored: Stored) -> tuple[PlacedMessage, wire_codec.Numbered | None]:
         """A message of LOG, and which record of its event it is."""
-        place, prefix = Placed(stored.sequence, stored.time_ns), self.installation.prefix
+        place, prefix = PlacedMessage(stored.sequence, stored.time_ns), self.installation.prefix
         is_log = stored.subject.startswith(f"{prefix}.log.")
         if not is_log and ".transition.mark." not in stored.subject[len(prefix) :]:
             return place, None
@@ -204,7 +204,7 @@ class Follower:
         numbered = wire_codec.numbered(stored.data)
         return place if isinstance(record, Mark) else place._replace(record=record, body=stored.data), numbered
 
-    def _apply(self, group: Sequence[Placed]) -> None:
+    def _apply(self, group: Sequence[PlacedMessage]) -> None:
         if not group:
             return
         fleet = self.fleet

@@ -18,7 +18,7 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import Moment
-from phaseline.engine.surfaces.http.fleet.cascades import Placed
+from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.http.fleet.history import Base, FleetHistory
 from phaseline.schemas.errors import BadArchive, NoAnswer, PhaselineError
@@ -42,14 +42,14 @@ class HistoryLoader:
         """Nothing is read yet."""
         self.history: FleetHistory | None = None
         self._follower, self._most = follower, most
-        self._waiting: list[Placed] = []
+        self._waiting: list[PlacedMessage] = []
         self._is_left_out = False
 
     def covers(self, place: int) -> bool:
         """Whether the history knows all states at a place."""
         return self.history is not None and place >= self.history.begins
 
-    def take(self, group: Sequence[Placed]) -> None:
+    def take(self, group: Sequence[PlacedMessage]) -> None:
         """New messages of whole events, which the fleet has taken."""
         if self.history is None:
             if not self._is_left_out:
@@ -130,7 +130,7 @@ class HistoryLoader:
                     if number is not None:
                         found[number] = record
 
-    def _add(self, history: FleetHistory, group: Sequence[Placed]) -> None:
+    def _add(self, history: FleetHistory, group: Sequence[PlacedMessage]) -> None:
         for placed in group:
             if isinstance(placed.record, Transition):
                 history.take(self._follower.fleet, placed.place, placed.time_ns, placed.record)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.http.fleet.cascades import Placed
+from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.fleet.fleet import flags_of
 from phaseline.machines.compiler.classes.entity_classes import class_in
 from phaseline.machines.compiler.kinds import Kinds
@@ -49,7 +49,7 @@ class Frame(NamedTuple):
         return Frame(end, tuple(one for one in self.pieces if after < one.place <= end), self.form)
 
 
-def piece(kinds: Kinds, placed: Placed, form: Form) -> Piece | None:
+def piece(kinds: Kinds, placed: PlacedMessage, form: Form) -> Piece | None:
     """A record in a form; None for what the form does not show."""
     record = placed.record
     if record is None:

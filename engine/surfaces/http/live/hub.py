@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from phaseline.engine.log.watch import RecordFilter
-from phaseline.engine.surfaces.http.fleet.cascades import Placed
+from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.http.live import frames
 from phaseline.engine.surfaces.http.live.frames import Form, Frame, Piece
@@ -84,7 +84,7 @@ class Hub:
         """Nobody reads yet."""
         self._kinds, self._follower = kinds, follower
         self._channels: dict[Topic, Channel] = {}
-        self._new: list[Placed] = []
+        self._new: list[PlacedMessage] = []
         self._ticked = 0
         self._kept: deque[tuple[int, int]] = deque()
         """The places of the ticks whose frames are kept, and the bytes of each."""
@@ -92,7 +92,7 @@ class Hub:
         self._news = asyncio.Event()
         self.is_closing = False
 
-    def take(self, group: Sequence[Placed]) -> None:
+    def take(self, group: Sequence[PlacedMessage]) -> None:
         """New messages of whole events, which the fleet has taken."""
         self._new += [placed for placed in group if placed.record is not None]
 
@@ -124,7 +124,7 @@ class Hub:
         if new:
             self.wake()
 
-    def _piece(self, made: dict[tuple[int, Form], Piece | None], placed: Placed, form: Form) -> Piece | None:
+    def _piece(self, made: dict[tuple[int, Form], Piece | None], placed: PlacedMessage, form: Form) -> Piece | None:
         """A record in a form, made once for all topics."""
         key = (placed.place, form)
         if key not in made:
@@ -183,7 +183,7 @@ class Hub:
         self.wake()
 
 
-def _selects(topic: Topic, placed: Placed) -> bool:
+def _selects(topic: Topic, placed: PlacedMessage) -> bool:
     return placed.record is not None and topic.selects(placed.record)
 
 
@@ -191,15 +191,15 @@ def _id_of(record: Transition | Rejection) -> str:
     return record.id if isinstance(record, Rejection) else record.entity.id
 
 
-def _by_root(new: Iterable[Placed]) -> dict[str, list[Placed]]:
+def _by_root(new: Iterable[PlacedMessage]) -> dict[str, list[PlacedMessage]]:
     """The records by the roots of their trees, so that a reader of one tree costs nothing for the others."""
-    found = defaultdict[str, list[Placed]](list)
+    found = defaultdict[str, list[PlacedMessage]](list)
     for placed in new:
         if placed.record is not None:
             found[_id_of(placed.record).partition("/")[0]].append(placed)
     return found
 
 
-def _of_roots(trees: Mapping[str, list[Placed]], roots: Sequence[str]) -> list[Placed]:
+def _of_roots(trees: Mapping[str, list[PlacedMessage]], roots: Sequence[str]) -> list[PlacedMessage]:
     found = [placed for root in roots for placed in trees.get(root, ())]
     return found if len(roots) == 1 else sorted(found, key=lambda placed: placed.place)

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from phaseline.engine.log.log_records import logged
-from phaseline.engine.surfaces.http.fleet.cascades import Placed
+from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.live import frames
 from phaseline.engine.surfaces.http.live.frames import Frame, Piece
 from phaseline.engine.surfaces.http.live.hub import Topic
@@ -46,7 +46,7 @@ async def pieces(
                     yield last, found
                     found = []
                 cause, last = one.record.cause.sequence, stored.sequence
-                placed = Placed(one.sequence, stored.time_ns, one.record, one.body)
+                placed = PlacedMessage(one.sequence, stored.time_ns, one.record, one.body)
                 piece = frames.piece(installation.kinds, placed, topic.form)
                 found += () if piece is None else (piece,)
             else:

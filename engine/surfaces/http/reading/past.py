@@ -84,12 +84,12 @@ async def tree(call: Call) -> HttpAnswer:
         unknown_parts.count(service.kinds, entities, entities),
     )
     shut = await view.entities.shut(entities)
-    nested = Nested(service.kinds, records, stale, unknown, shut, values["lang"])
+    nested = NestedEntities(service.kinds, records, stale, unknown, shut, values["lang"])
     body = {"total": len(records), "trees": [nested.shown(top, values["depth"]) for top in nested.tops]}
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
-class Nested:
+class NestedEntities:
     """The entities of a tree, each with its children. tops: those whose parents are not among them."""
 
     def __init__(
