@@ -4,6 +4,7 @@ Belongs here: servers on loopback that keep what they got. Does not: what is sen
 """
 
 import asyncio
+import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -23,6 +24,10 @@ class GotRequest:
     def json(self) -> Any:
         """The body."""
         return json.loads(self.body)
+
+    def is_signed_by(self, secret: bytes) -> bool:
+        """Whether the body is signed as GitHub signs webhooks."""
+        return self.headers["x-hub-signature-256"] == f"sha256={hmac.new(secret, self.body, 'sha256').hexdigest()}"
 
 
 def answer(status: int, body: bytes = b"", **headers: str) -> bytes:

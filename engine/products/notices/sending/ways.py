@@ -23,7 +23,6 @@ from phaseline.engine.products.notices.fold.rules import Receiver, ReceiverType
 from phaseline.engine.products.notices.sending import bus
 from phaseline.engine.products.notices.sending.attempts import Attempt
 from phaseline.engine.products.notices.sending.secret_options import LookedUp, NotFoundSecret, looked_up
-from phaseline.engine.surfaces.http.access.signature import HEADER, signature
 from phaseline.schemas import libraries
 from phaseline.schemas.cloudevents import content_types
 
@@ -31,6 +30,7 @@ SECONDS = 10.0
 """How long a receiver may take, unless it says otherwise."""
 ALERTS = "/api/v2/alerts"
 SLACK = "https://slack.com/api"
+SIGNATURE = "X-Hub-Signature-256"
 LOST_MESSAGES = ("message_not_found", "cant_update_message", "edit_window_closed", "channel_not_found")
 """What Slack says of a message that cannot be changed any more: it is posted anew."""
 
@@ -107,7 +107,7 @@ async def _webhook(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -> At
         url = _signed_for_dingtalk(url, secret, int(time.time() * 1_000))
     packed = msgspec.json.encode(body)
     if secret and name == "plain":
-        headers[HEADER] = signature(str(secret).encode(), packed)
+        headers |= signed(str(secret), packed)
     attempt, answer = await way.post(url, packed, headers)
     return attempt if shape is None else _taken(shape, attempt, answer)
 
@@ -118,6 +118,11 @@ def _taken(shape: shapes.MessageShape, attempt: Attempt, answer: Mapping[str, An
         return attempt
     is_busy = answer.get(shape.field) in shape.busy or shape.field not in answer
     return attempt._replace(outcome="failed", about_message=not is_busy)
+
+
+def signed(secret: str, body: bytes) -> dict[str, str]:
+    """The header with the signature of a body: HMAC-SHA256 in hexadecimal, as GitHub and others sign webhooks."""
+    return {SIGNATURE: f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"}
 
 
 def _signed_for_feishu(secret: str, seconds: int) -> dict[str, str]:
@@ -135,7 +140,7 @@ async def _cloudevents(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -
     packed = msgspec.json.encode(plain.cloud_event(message, way.source))
     headers = {"Content-Type": f"{content_types.JSON_EVENT}; charset=utf-8", "Idempotency-Key": message.id}
     if secret := way.options.get("secret"):
-        headers[HEADER] = signature(str(secret).encode(), packed)
+        headers |= signed(str(secret), packed)
     return (await way.post(str(way.options["url"]), packed, headers))[0]
 
 

@@ -6,7 +6,6 @@
 | `caller` | who asks, and with which roles |
 | `tokens` | the file of tokens |
 | `source_patterns` | as which sources a caller may speak |
-| `signature` | the HMAC of a body |
 | `origin` | to which host a request is addressed, and which page sent it |
 | `trees` | a request of somebody who may read some trees only |
 
