@@ -24,7 +24,7 @@ from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.sites import adding, edge_state, edge_streams, uplink
 from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.schemas.errors import ApiFailed
-from phaseline.schemas.subjects import Subjects, partition_of
+from phaseline.schemas.subjects import Subjects
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
@@ -96,17 +96,11 @@ async def partitions_run(found: Site) -> AsyncIterator[None]:
 
 
 async def take_again(found: Site, edge: EdgeSite) -> None:
-    """Let EVENTS take again all that the inlet holds: its source is another one, and the consumer is made anew."""
+    """Let EVENTS take again all that the inlet holds: its source is another one, of which it has nothing."""
     events = (await found.wire.api(f"STREAM.INFO.{found.layout.events}"))["config"]
-    own = edge_streams.inlet_source(edge.names, events, None)
     others = [one for one in events["sources"] if one["name"] != edge.names.inlet]
     await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": others})
-    consumer = edge_streams.inlet_consumer(edge.names, (edge.names.name,))
-    await found.wire.api(f"CONSUMER.DELETE.{edge.names.inlet}.{consumer['durable_name']}")
-    wanted = {"stream_name": edge.names.inlet, "config": consumer}
-    await found.wire.api(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", wanted)
-    place = f"pl.inbox.{partition_of('c1', found.layout.partitions)}.c1.>"
-    other = {**own, "subject_transforms": [{"src": "pl.events.c1.>", "dest": place}]}
+    other = edge_streams.inlet_source(edge.names, ("c1", "c9"), found.layout.partitions, None)
     await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": [*others, other]})
 
 
@@ -250,9 +244,6 @@ async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
             way = await uplink.find(wire, edge.names)
             config = (await way.at_hub(f"STREAM.INFO.{edge.names.inlet}"))["config"]
             await way.at_hub(f"STREAM.UPDATE.{edge.names.inlet}", {**config, "retention": "interest"})
-            consumer = edge_streams.inlet_consumer(edge.names, ("c1",))
-            former = {"stream_name": edge.names.inlet, "config": {**consumer, "max_ack_pending": 1_000}}
-            await way.at_hub(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", former)
             await publish(edge, nodes("c1", 0, 10))
             await found.until_stored(10)
             [state] = await edge_state.edges(wire, settings)
@@ -262,8 +253,6 @@ async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
             await found.until_stored(20)
             [state] = await edge_state.edges(wire, settings)
             assert state.state == "connected"
-            reading = await way.at_hub(f"CONSUMER.INFO.{edge.names.inlet}.{consumer['durable_name']}")
-            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD_INLET
         assert await found.brought() == {"c1": [*range(20)]}
 
 
