@@ -4,9 +4,10 @@ Belongs here: the comparison of EVENTS with what agents were told, of LOG with w
 with LOG. Does not: how it came to that (`troubles`).
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
+
+from msgspec import json
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
@@ -44,7 +45,7 @@ def _kept(stream: VirtualStream, archived: Mapping[int, bytes]) -> list[Kept]:
 def _events(plant: Plant) -> Iterator[str]:
     """EVENTS holds what agents were told is stored, once and in order."""
     kept = _kept(plant.hub.streams["pl-EVENTS"], plant.archive.held()[0])
-    stored = [str(json.loads(one.data).get("id")) for one in kept if one.subject.startswith("pl.inbox.")]
+    stored = [str(json.decode(one.data).get("id")) for one in kept if one.subject.startswith("pl.inbox.")]
     for agent in plant.agents:
         wanted = [f"{agent.tree}-{number}" for number in range(agent.stored)]
         found = [one for one in stored if one.startswith(f"{agent.tree}-")]
