@@ -72,6 +72,8 @@ class VirtualServer:
         """Send a client what comes on a subject."""
         session.subscriptions[sid] = subject, queue
         if _is_wild(subject):
+            if subject.startswith(INBOX):
+                raise Unknown(f"no subscription to {subject} in the simulation")
             self._wild.append((literal(subject), subject, session, sid))
         else:
             self._exact.setdefault(subject, []).append((session, sid))
@@ -152,6 +154,8 @@ class VirtualServer:
 
     def _listeners(self, subject: str) -> list[tuple[Session, int]]:
         found = [*self._exact.get(subject, ()), *self._exact.get(f"{subject.rpartition('.')[0]}.*", ())]
+        if subject.startswith(INBOX):
+            return found
         for start, filter_, session, sid in self._wild:
             if subject.startswith(start) and fits(filter_, subject):
                 found.append((session, sid))

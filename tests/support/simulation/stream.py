@@ -71,6 +71,7 @@ def literal(filter_: str) -> str:
     return filter_.partition("*")[0].removesuffix(">")
 
 
+@lru_cache(maxsize=1 << 14)
 def transformed(subject: str, source: str, target: str) -> str:
     """A subject by the server's transform: wildcards, the partition of the first, and the rest."""
     tokens, pattern = subject.split("."), source.split(".")
@@ -99,6 +100,7 @@ class VirtualStream:
 
     def __init__(self, config: dict[str, Any], clock: Callable[[], int], identity: str) -> None:
         self.config, self.clock, self.identity, self.created_ns = dict(config), clock, identity, clock()
+        self.name = str(config["name"])
         self.messages: dict[int, Kept] = {}
         self.stored: dict[int, Kept] = {}
         """All that it has ever held."""
@@ -127,11 +129,6 @@ class VirtualStream:
         self._starts = tuple(literal(one) for one in self.filters)
         self._window = int(self.config.get("duplicate_window") or 120 * SECOND)
         self._most = int(self.config.get("max_msgs_per_subject") or -1)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.config["name"])
 
     @property
     def first(self) -> int:
