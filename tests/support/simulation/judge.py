@@ -125,9 +125,7 @@ def _states(plant: Plant) -> Iterator[str]:
         if words[1] in ("log", "mark") and words[3] == "transition" and words[4] != "checkpoint":
             last[".".join(["pl.state", words[2], *words[4:5], *words[7:]])] = one.data
     held = {
-        one.subject: one
-        for one in plant.hub.streams["pl-STATE"].messages.values()
-        if ".checkpoint." not in one.subject
+        one.subject: one for one in plant.hub.streams["pl-STATE"].messages.values() if ".checkpoint." not in one.subject
     }
     found = {subject: one.data for subject, one in held.items() if subject in last or not _is_outdated(one, held)}
     if found != last:
