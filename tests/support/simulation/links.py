@@ -31,7 +31,7 @@ class Way:
         self._from = str(transforms[0]["src"]) if transforms else ">"
         self._to = str(transforms[0]["dest"]) if transforms else ">"
         self._is_changed = bool(transforms)
-        self._filters = [self._from]
+        self._filters = (self._from,)
 
     def place(self, origin: VirtualStream) -> int:
         """The sequence in the origin of the last message that the target holds from there."""
@@ -124,7 +124,7 @@ class Durable:
     def change(self, config: dict[str, Any]) -> None:
         """Have other filters."""
         self.config = config
-        self.filters = list[str](config.get("filter_subjects") or ())
+        self.filters = tuple[str, ...](config.get("filter_subjects") or ())
 
     def held(self) -> list[Kept]:
         """The messages of the stream that it is about."""

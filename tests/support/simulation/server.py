@@ -72,6 +72,8 @@ class VirtualServer:
         """Send a client what comes on a subject."""
         session.subscriptions[sid] = subject, queue
         if _is_wild(subject):
+            if subject.startswith(INBOX):
+                raise Unknown(f"no subscription to {subject} in the simulation")
             self._wild.append((literal(subject), subject, session, sid))
         else:
             self._exact.setdefault(subject, []).append((session, sid))
@@ -103,7 +105,7 @@ class VirtualServer:
     def received(self, buffer: bytes) -> None:
         """Take what a client has sent."""
         for frame in frames_in(buffer):
-            for _ in range(self.network.copies(frame)):
+            for _ in range(self.network.copies(frame) if self.network.is_rough else 1):
                 self.handle(frame)
 
     def handle(self, frame: Frame) -> None:
@@ -135,8 +137,8 @@ class VirtualServer:
         """Send an answer to whatever subject the request named; a stream may store it there."""
         is_lost = self.network.unanswered and self.world.dice.random() < self.network.unanswered
         if inbox and not is_lost:
-            data = json.encode(answer)
-            for _ in range(self.network.copies(Frame(inbox, inbox, data, None))):
+            data, is_rough = json.encode(answer), self.network.is_rough
+            for _ in range(self.network.copies(Frame(inbox, inbox, data, None)) if is_rough else 1):
                 if not inbox.startswith(INBOX):
                     self._store(inbox, data, None)
                 self._send(inbox, inbox, data, None, "")
@@ -152,6 +154,8 @@ class VirtualServer:
 
     def _listeners(self, subject: str) -> list[tuple[Session, int]]:
         found = [*self._exact.get(subject, ()), *self._exact.get(f"{subject.rpartition('.')[0]}.*", ())]
+        if subject.startswith(INBOX):
+            return found
         for start, filter_, session, sid in self._wild:
             if subject.startswith(start) and fits(filter_, subject):
                 found.append((session, sid))
@@ -227,20 +231,14 @@ class VirtualServer:
 
     def api(self, verb: str, rest: list[str], body: dict[str, Any]) -> Answer:
         """The answer to a call."""
-        calls: dict[str, Callable[..., Answer]] = {
-            "STREAM.INFO": self._info, "STREAM.UPDATE": self._update, "STREAM.DELETE": self._delete,
-            "STREAM.PURGE": self._purge, "STREAM.MSG.GET": self._get, "STREAM.MSG.DELETE": self._remove,
-            "CONSUMER.CREATE": self._pull, "CONSUMER.DURABLE.CREATE": self._durable,
-            "CONSUMER.INFO": self._consumer, "CONSUMER.DELETE": self._end_consumer,
-        }  # fmt: skip
         if verb == "INFO":
             return {"domain": self.domain}
         if verb == "STREAM.CREATE":
             return self._create(rest[0], body)
-        if verb not in calls:
+        if verb not in CALLS:
             raise Unknown(f"no {verb} in the simulation")
         stream = self.streams.get(rest[0])
-        return NO_STREAM if stream is None else calls[verb](stream, *rest[1:], body)
+        return NO_STREAM if stream is None else CALLS[verb](self, stream, *rest[1:], body)
 
     def _create(self, name: str, body: dict[str, Any]) -> Answer:
         if (found := self.streams.get(name)) is not None:
@@ -332,7 +330,7 @@ class VirtualServer:
         stream, said = self.streams[rest[0]], "Message Not Found"
         ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.decode(frame.data)
         if "multi_last" in ask:
-            filters, said = ask["multi_last"], "No Results"
+            filters, said = tuple(ask["multi_last"]), "No Results"
             last = {one.subject: one for one in stream.messages.values() if matches(filters, one.subject)}
             found = sorted(last.values(), key=lambda one: one.sequence)
         elif "batch" in ask:
@@ -435,19 +433,23 @@ class Uplink:
 
 def _parted(call: str) -> list[str]:
     """The words of a call that say what it does, then the names in it."""
-    for length in (3, 2, 1):
-        words = call.split(".")
+    words = call.split(".")
+    for length in (2, 3, 1):
         verb = ".".join(words[:length])
         if verb in VERBS:
             return [verb, *words[length:]]
     raise Unknown(f"no {call} in the simulation")
 
 
-VERBS = {
-    "INFO", "DIRECT.GET", "STREAM.CREATE", "STREAM.INFO", "STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE",
-    "STREAM.MSG.GET", "STREAM.MSG.DELETE", "CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO",
-    "CONSUMER.DELETE", "CONSUMER.MSG.NEXT",
+CALLS: dict[str, Callable[..., Answer]] = {
+    "STREAM.INFO": VirtualServer._info, "STREAM.UPDATE": VirtualServer._update, "STREAM.DELETE": VirtualServer._delete,
+    "STREAM.PURGE": VirtualServer._purge, "STREAM.MSG.GET": VirtualServer._get,
+    "STREAM.MSG.DELETE": VirtualServer._remove, "CONSUMER.CREATE": VirtualServer._pull,
+    "CONSUMER.DURABLE.CREATE": VirtualServer._durable, "CONSUMER.INFO": VirtualServer._consumer,
+    "CONSUMER.DELETE": VirtualServer._end_consumer,
 }  # fmt: skip
+"""What answers a call that is about a stream."""
+VERBS = {"INFO", "DIRECT.GET", "STREAM.CREATE", "CONSUMER.MSG.NEXT", *CALLS}
 
 
 def _shown(found: Kept) -> dict[str, Any]:
