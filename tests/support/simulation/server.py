@@ -45,7 +45,8 @@ class VirtualServer:
         """Whether it writes to its disk before it acknowledges; otherwise it does so every `SYNC` seconds."""
         self.streams: dict[str, VirtualStream] = {}
         self.pullers: dict[tuple[str, str], Puller] = {}
-        self.durables: dict[tuple[str, str], Durable] = {}
+        self.durables: dict[str, Durable] = {}
+        """By stream, the consumer by which another server takes it."""
         self.links: dict[str, dict[str, Link]] = {}
         """By stream, and by the source as JSON."""
         self.uplinks: dict[str, tuple[VirtualServer, Uplink]] = {}
@@ -277,19 +278,17 @@ class VirtualServer:
 
     def _link(self, target: VirtualStream, source: dict[str, Any]) -> Link:
         way, name = Way(target, source), source["name"]
-        if "consumer" not in source:
+        if "consumer" in source:
+            raise Unknown("no consumer for a source in the simulation")
+        if "external" not in source:
             return CopyLink(self, way, self.streams[name])
-        key = name, source["consumer"]["name"]
-        api = (source.get("external") or {}).get("api", "")
-        domain = api.removeprefix("$JS.").removesuffix(".API")
-        return FlowLink(
-            self, way, (lambda: self.far_durable(domain, key)) if api else lambda: self.durables.get(key), key[1]
-        )
+        domain = source["external"]["api"].removeprefix("$JS.").removesuffix(".API")
+        return FlowLink(self, way, lambda: self.far_server(domain))
 
-    def far_durable(self, domain: str, key: tuple[str, str]) -> Durable | None:
-        """A consumer of a leaf node, if it can be reached."""
+    def far_server(self, domain: str) -> "VirtualServer | None":
+        """The server of a leaf node, if it can be reached."""
         far, uplink = self.uplinks.get(domain, (None, None))
-        return None if far is None or uplink is None or not (uplink.is_up and far.is_up) else far.durables.get(key)
+        return None if far is None or uplink is None or not (uplink.is_up and far.is_up) else far
 
     def _info(self, stream: VirtualStream, _: dict[str, Any]) -> Answer:
         state = stream.state()
@@ -305,8 +304,7 @@ class VirtualServer:
         del self.streams[stream.name]
         for one in self.links.pop(stream.name, {}).values():
             one.end()
-        for key in [key for key in self.durables if key[0] == stream.name]:
-            del self.durables[key]
+        self.durables.pop(stream.name, None)
         for key in [key for key in self.pullers if key[0] == stream.name]:
             self.pullers.pop(key).end()
         return {"success": True}
@@ -358,26 +356,15 @@ class VirtualServer:
         made = self.pullers[key] = Puller(self.world, stream, {**config, "name": name}, self._deliver)
         return {"config": config, "num_pending": len(made.waiting), "name": name}
 
-    def _durable(self, stream: VirtualStream, name: str, body: dict[str, Any]) -> Answer:
-        key, config = (stream.name, name), body["config"]
-        if key in self.durables:
-            self.durables[key].change(config)
-        else:
-            self.durables[key] = Durable(stream, config)
-        return {"config": config}
-
     def _consumer(self, stream: VirtualStream, name: str, _: dict[str, Any]) -> Answer:
-        if (durable := self.durables.get((stream.name, name))) is not None:
-            return durable.info()
         puller = self.pullers.get((stream.name, name))
         return NO_CONSUMER if puller is None else {"config": puller.config, "num_pending": len(puller.waiting)}
 
     def _end_consumer(self, stream: VirtualStream, name: str, _: dict[str, Any]) -> Answer:
-        key = stream.name, name
-        puller, durable = self.pullers.pop(key, None), self.durables.pop(key, None)
+        puller = self.pullers.pop((stream.name, name), None)
         if puller is not None:
             puller.end()
-        return NO_CONSUMER if puller is None and durable is None else {"success": True}
+        return NO_CONSUMER if puller is None else {"success": True}
 
     # ---- crashes
 
@@ -445,7 +432,7 @@ CALLS: dict[str, Callable[..., Answer]] = {
     "STREAM.INFO": VirtualServer._info, "STREAM.UPDATE": VirtualServer._update, "STREAM.DELETE": VirtualServer._delete,
     "STREAM.PURGE": VirtualServer._purge, "STREAM.MSG.GET": VirtualServer._get,
     "STREAM.MSG.DELETE": VirtualServer._remove, "CONSUMER.CREATE": VirtualServer._pull,
-    "CONSUMER.DURABLE.CREATE": VirtualServer._durable, "CONSUMER.INFO": VirtualServer._consumer,
+    "CONSUMER.INFO": VirtualServer._consumer,
     "CONSUMER.DELETE": VirtualServer._end_consumer,
 }  # fmt: skip
 """What answers a call that is about a stream."""
