@@ -5,7 +5,7 @@ Belongs here: their configuration, and the sources between them. Does not: makin
 
 The server makes the consumers of both sources, each time under a subject of its own. A durable consumer that we make,
 with one subject for ever, is not safe: the server of the other side may send on that subject while nobody stores what
-comes, and the confirmation that follows counts it as stored (docs/decisions/17-sources-of-edges.md).
+comes, and the confirmation that follows counts it as stored (docs/decisions/18-sources-of-edges.md).
 
 A store is a work queue. So the server confirms what the inlet has, and only then the store gives it up.
 
@@ -81,8 +81,8 @@ def inlet_source(names: EdgeNames, trees: tuple[str, ...], partitions: int, acco
 
 
 def trees_taken(prefix: str, source: dict[str, Any]) -> tuple[str, ...]:
-    """The trees whose events EVENTS takes from an inlet. source: what `inlet_source` gives, from the server."""
-    return trees_of(prefix, [one["src"] for one in source.get("subject_transforms") or ()])
+    """The trees whose events EVENTS takes from an inlet; none if an earlier version has made its source."""
+    return () if is_former(source) else trees_of(prefix, [one["src"] for one in source.get("subject_transforms") or ()])
 
 
 def is_former(source: dict[str, Any]) -> bool:

@@ -118,7 +118,7 @@ class InletKeeper:
 
     async def _empty(self, way: Uplink, inlet: dict[str, Any], source: EdgeSource, taken: int) -> None:
         """Remove from an inlet what EVENTS has up to a message, but for that one. inlet: its information."""
-        if missing := await self._arrivals.missing(way, inlet, source.trees, taken):
+        if source.trees and (missing := await self._arrivals.missing(way, inlet, source.trees, taken)):
             await self._say_dropped(way, missing)
         if taken > max(int(inlet["state"]["first_seq"]), 1):  # for the sequence 1 the server would purge everything
             await way.at_hub(f"STREAM.PURGE.{way.names.inlet}", {"seq": taken})
