@@ -3,8 +3,9 @@
 Belongs here: reading the JSON of JetStream's replies, and which refusals pass. Does not: sending requests (`wire`).
 """
 
-import json
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from phaseline.schemas.errors import ApiFailed, Fenced, NoAnswer, NoRoom, PhaselineError
 
@@ -15,6 +16,8 @@ WRONG_LAST_SEQUENCE = 10071
 
 NOT_ENABLED = (10039, 10076)
 """The error codes where JetStream is not enabled: for the account, or at all."""
+
+OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 Verdict = Literal["passing", "full", "permanent"]
 """Whether the same request can succeed later: by itself, once there is room, or never."""
@@ -95,8 +98,11 @@ def read_ack(subject: str, data: bytes) -> Ack:
 
 
 def read_reply(subject: str, data: bytes) -> dict[str, Any]:
-    """The JSON object in a reply from `subject`; raises `Fenced` or `ApiFailed`."""
-    reply: dict[str, Any] = json.loads(data)
+    """The JSON object in a reply from `subject`; raises `Fenced` or `ApiFailed`, `ValueError` if it is none."""
+    try:
+        reply = OBJECT.decode(data)
+    except msgspec.DecodeError as wrong:
+        raise ValueError(f"the reply from {subject} is no JSON object: {data[:80]!r}") from wrong
     error = reply.get("error")
     if error is None:
         return reply

@@ -6,6 +6,7 @@ Belongs here: the consumer's configuration, the request for messages, the status
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from phaseline.schemas.records import SECOND
@@ -26,6 +27,7 @@ ENDED = ("Request Timeout", SIZE_EXCEEDED, "Batch Completed")
 """The descriptions of a request's normal end: its time, its bytes or its messages are used up."""
 
 
+@cache
 def pull_request(max_bytes: int) -> bytes:
     """The request for the next messages, with `max_bytes` bytes in total.
 

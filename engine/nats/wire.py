@@ -251,16 +251,18 @@ class Wire:
             await self.until_connected(seconds)
         self._serial += 1
         inbox = f"{self._inbox}.{self._serial}"
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Reply] = loop.create_future()
         self._waiting[inbox] = (subject, future)
+        timer = loop.call_later(seconds - (time.monotonic() - started), _time_out, future)
         try:
             self.send(ahead + self.frame(subject, payload, headers, inbox))
-            async with asyncio.timeout(seconds - (time.monotonic() - started)):
-                reply = await future
+            reply = await future
         except TimeoutError as error:
             self._silent = True
             raise RequestTimedOut(subject=subject, seconds=seconds, hint=self._hint(started)) from error
         finally:
+            timer.cancel()
             del self._waiting[inbox]
         if not reply.data and reply.headers.get(frames.STATUS) == "503":
             raise NoResponders(subject=subject)
@@ -331,3 +333,9 @@ class Wire:
     async def unsubscribe(self, sid: int) -> None:
         """End a subscription. Its callback is not called again."""
         await self._connection.unsubscribe_from(sid)
+
+
+def _time_out(future: asyncio.Future[Reply]) -> None:
+    """Let a request wait no longer."""
+    if not future.done():
+        future.set_exception(TimeoutError())

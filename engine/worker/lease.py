@@ -20,7 +20,7 @@ from phaseline.engine.nats.direct_get import LastMessage, last_message_from_lead
 from phaseline.engine.publish import server_outages
 from phaseline.engine.publish.living_workers import living
 from phaseline.engine.worker.measures import Measures
-from phaseline.engine.worker.stopping import unless_stopped
+from phaseline.engine.worker.stopping import unless_stopped, until_stopped
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PhaselineError
@@ -223,7 +223,7 @@ class Leases:
         """Do a round of renewals. After `stop` it may end soon, so that no lease is left which nobody knows."""
         task = asyncio.ensure_future(work)
         try:
-            await unless_stopped(asyncio.wait({task}), stop)
+            await until_stopped(task, stop)
             if not task.done() and self._wire.connected and not self.waits:
                 await asyncio.wait({task}, timeout=FINISH)
             if task.done():

@@ -1,6 +1,7 @@
 """Work that ends when a worker is told to stop: at once (`unless_stopped`), or with what it is done beside (`beside`).
 
-Belongs here: these two. Does not: what is told to stop, or who says so (`worker.system`).
+Belongs here: these two, waiting for work that goes on (`until_stopped`). Does not: what is told to stop, or who says so
+(`worker.system`).
 """
 
 import asyncio
@@ -19,15 +20,23 @@ log = logs.get_logger(__name__)
 
 async def unless_stopped(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
     """The result of `work`, or None if `stop` came first: then the work is cancelled."""
-    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    working = asyncio.ensure_future(work)
     try:
-        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        await until_stopped(working, stop)
         return working.result() if working.done() else None
     finally:
-        stopping.cancel()
         if not working.done():
             working.cancel()
             await asyncio.wait({working})
+
+
+async def until_stopped(task: asyncio.Future[Any], stop: asyncio.Event) -> None:
+    """Wait until a task is done, or `stop` comes. Nothing is cancelled."""
+    stopping = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
 
 
 @asynccontextmanager

@@ -60,9 +60,11 @@ ROWS = {
             "{p}.owner.>",
             "{p}.edge.*.api.INFO",
             "{p}.edge.*.api.STREAM.INFO.*",
-            "{p}.edge.*.api.CONSUMER.INFO.*.*",
             "{p}.edge.*.api.STREAM.PURGE.*",
             "{p}.edge.*.api.STREAM.MSG.GET.*",
+            "{p}.edge.*.api.STREAM.UPDATE.*",
+            "{p}.edge.*.far.STREAM.INFO.*",
+            "{p}.edge.*.far.STREAM.PURGE.*",
             "$JS.API.>",
         ],
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
@@ -89,7 +91,7 @@ ROWS = {
     "watcher": Row("watchers", [], FEED),
     "edge": Row(
         "edge",
-        ["{p}.edge.{name}.up", "$JSC.R.>", "_R_.>"],
+        ["{p}.edge.{name}.up.>", "$JSC.R.>", "_R_.>"],
         ["$JS.{S}-edge-{name}.API.>", "$JS.FC.{S}-EDGE.>"],
     ),
 }

@@ -137,7 +137,12 @@ async def test_a_hostile_edge_brings_only_events_of_its_tree(tmp_path: Path) -> 
                     leaf.ask_for_answer(subject)
                 await leaf.settle()
         place = f"$JS.ACK.{names.inlet}.events.1.99.9.1700000000000000000.0@pl.inbox.0.c2.cluster.delete"
-        for subject in ("pl.events.c2.cluster.x", f"$JS.API.STREAM.DELETE.{names.inlet}", names.down):
+        for subject in (
+            "pl.events.c2.cluster.x",
+            f"$JS.API.STREAM.DELETE.{names.inlet}",
+            names.down,
+            f"{names.down}.S.x",
+        ):
             async with hostile_leaf(found.hub, names) as leaf, asyncio.timeout(60):
                 leaf.say(subject, b"", place)
                 await leaf.refused.wait()

@@ -19,7 +19,8 @@ from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.sites import adding, edge_state, edge_streams, uplink
 from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.schemas.errors import ApiFailed
-from phaseline.schemas.subjects import Subjects, partition_of
+from phaseline.schemas.records import SECOND
+from phaseline.schemas.subjects import Subjects
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
@@ -92,17 +93,11 @@ async def partitions_run(found: Site) -> AsyncIterator[None]:
 
 
 async def take_again(found: Site, edge: EdgeSite) -> None:
-    """Let EVENTS take again all that the inlet holds: its source is another one, and the consumer is made anew."""
+    """Let EVENTS take again all that the inlet holds: its source is another one, of which it has nothing."""
     events = (await found.wire.api(f"STREAM.INFO.{found.layout.events}"))["config"]
-    own = edge_streams.inlet_source(edge.names, events, None)
     others = [one for one in events["sources"] if one["name"] != edge.names.inlet]
     await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": others})
-    consumer = edge_streams.inlet_consumer(edge.names, (edge.names.name,))
-    await found.wire.api(f"CONSUMER.DELETE.{edge.names.inlet}.{consumer['durable_name']}")
-    wanted = {"stream_name": edge.names.inlet, "config": consumer}
-    await found.wire.api(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", wanted)
-    place = f"pl.inbox.{partition_of('c1', found.layout.partitions)}.c1.>"
-    other = {**own, "subject_transforms": [{"src": "pl.events.c1.>", "dest": place}]}
+    other = edge_streams.inlet_source(edge.names, ("c1", "c9"), found.layout.partitions, None)
     await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": [*others, other]})
 
 
@@ -239,28 +234,114 @@ async def test_an_edge_writes_an_event_to_its_disk_before_it_acknowledges_it(tmp
         assert "sync_interval: always" in found.edges["c1"]._config()
 
 
-async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
+async def as_formerly(found: Site, edge: EdgeSite) -> None:
+    """Let the sources of an edge have consumers of ours, as earlier versions made them."""
+    names, wire = edge.names, found.wire
+    inlet = (await wire.api(f"STREAM.INFO.{names.inlet}"))["config"]
+    events = (await wire.api(f"STREAM.INFO.{found.layout.events}"))["config"]
+    others = [one for one in events["sources"] if one["name"] != names.inlet]
+    await wire.api(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": []})
+    await wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": others})
+    flow = {"ack_policy": "flow_control", "flow_control": True, "idle_heartbeat": SECOND, "deliver_policy": "all"}
+    down = {**flow, "durable_name": "events", "deliver_subject": names.down, "filter_subjects": ["pl.events.c1.>"]}
+    up = {**flow, "durable_name": "hub", "deliver_subject": names.up, "max_ack_pending": 256}
+    place = f"CONSUMER.DURABLE.CREATE.{names.inlet}.events"
+    await wire.api(place, {"stream_name": names.inlet, "config": down})
+    way = await uplink.find(wire, names)
+    place = f"CONSUMER.DURABLE.CREATE.{names.store}.hub"
+    await way.at_edge(place, {"stream_name": names.store, "config": up})
+    consumer = {"name": "hub", "deliver_subject": names.up}
+    above = {"name": names.store, "external": {"api": names.domain_api, "deliver": ""}, "consumer": consumer}
+    below = {
+        "name": names.inlet, "consumer": {"name": "events", "deliver_subject": names.down},
+        "subject_transforms": [events["subject_transform"]],
+    }  # fmt: skip
+    await wire.api(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": [above]})
+    await wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": [*others, below]})
+
+
+async def test_an_edge_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", accounts=False, dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.wire.settings
+        await as_formerly(found, edge)
+        await publish(edge, nodes("c1", 0, 10))
+        await found.until_stored(10)
+        [state] = await edge_state.edges(found.wire, settings)
+        assert (state.state, "`phaseline admin sites add c1` again" in state.advice) == ("incomplete", True)
+        await asyncio.sleep(2 * WINDOW)
+        async with at_work(settings, found.wire, BUILT_IN_KINDS):
+            assert (await found.add("c1")).changed == ["source of pl-EVENTS", "source of pl-INLET-c1"]
+            await publish(edge, nodes("c1", 10, 20))
+            await found.until_brought({"c1": [*range(20)]})
+            [state] = await edge_state.edges(found.wire, settings)
+            assert (state.state, state.trees) == ("connected", ("c1",))
+        assert await is_without_former_consumers(found, edge)
+
+
+async def is_without_former_consumers(found: Site, edge: EdgeSite) -> bool:
+    """Whether the store has one consumer, under a subject that the hub's server has made up, and the inlet another."""
+    way = await uplink.find(found.wire, edge.names)
+    [up] = (await way.at_edge(f"CONSUMER.LIST.{edge.names.store}"))["consumers"]
+    subject = str(up["config"]["deliver_subject"])
+    return bool(
+        up["name"] != "hub" and subject.startswith(f"{edge.names.up}.") and up["config"]["ack_policy"] == "flow_control"
+    )
+
+
+async def test_an_inlet_of_the_first_version_is_mended(tmp_path: Path) -> None:
     async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
         edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
         async with Wire.open(settings) as wire:
             way = await uplink.find(wire, edge.names)
             config = (await way.at_hub(f"STREAM.INFO.{edge.names.inlet}"))["config"]
             await way.at_hub(f"STREAM.UPDATE.{edge.names.inlet}", {**config, "retention": "interest"})
-            consumer = edge_streams.inlet_consumer(edge.names, ("c1",))
-            former = {"stream_name": edge.names.inlet, "config": {**consumer, "max_ack_pending": 1_000}}
-            await way.at_hub(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", former)
-            await publish(edge, nodes("c1", 0, 10))
-            await found.until_stored(10)
             [state] = await edge_state.edges(wire, settings)
             assert (state.state, "`phaseline admin sites add c1` again" in state.advice) == ("incomplete", True)
             assert (await found.add("c1")).changed == [f"retention of {edge.names.inlet}"]
-            await publish(edge, nodes("c1", 10, 20))
+            await publish(edge, nodes("c1", 0, 20))
             await found.until_stored(20)
             [state] = await edge_state.edges(wire, settings)
             assert state.state == "connected"
-            reading = await way.at_hub(f"CONSUMER.INFO.{edge.names.inlet}.{consumer['durable_name']}")
-            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD_INLET
         assert await found.brought() == {"c1": [*range(20)]}
+
+
+async def test_a_worker_lets_the_hub_ask_an_edge_that_is_back(tmp_path: Path) -> None:
+    """The server alone would ask after 40 s. The store holds nothing for ever of what the hub has."""
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge = found.edges["c1"]
+        await publish(edge, nodes("c1", 0, 5))
+        await found.until_stored(5)
+        await edge.cut_off()
+        await found.hub.kill()
+        await found.hub.start()
+        await publish(edge, nodes("c1", 5, 10))
+        await edge.join()
+        keeper = InletKeeper(found.wire, found.layout, lambda: True, Counter())
+        with capture_logs() as logs:
+            async with asyncio.timeout(LIMIT):
+                while await found.count() < 10:
+                    await keeper.look()
+        assert {"event": "edge_asked_again", "edge": "c1", "log_level": "info"} in logs
+        assert await found.brought() == {"c1": [*range(10)]}
+
+        async def is_empty() -> bool:
+            return await edge.held() == 0
+
+        await wait_for(is_empty, edge.held)
+
+
+async def test_a_kill_while_the_hub_is_to_ask_again_is_mended(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1") as found, Wire.open(found.hub.settings("operator")) as wire:
+        edge, way = found.edges["c1"], await uplink.find(wire, found.edges["c1"].names)
+        subject = f"STREAM.UPDATE.{edge.names.inlet}"
+        config = (await way.at_hub(f"STREAM.INFO.{edge.names.inlet}"))["config"]
+        await way.at_hub(subject, {**config, "sources": [], "metadata": {adding.ASKING: "1"}})
+        await publish(edge, nodes("c1", 0, 5))
+        assert await adding.ask_again(way)
+        await found.until_stored(5)
+        await way.at_hub(subject, {**config, "sources": []})  # as `remove` does
+        assert not await adding.ask_again(way)
+        assert not (await way.at_hub(f"STREAM.INFO.{edge.names.inlet}"))["config"].get("sources")
 
 
 async def test_nobody_can_say_that_an_event_comes_from_an_edge(installation: OwnInstallation) -> None:

@@ -49,7 +49,7 @@ async def test_with_three_replicas_the_server_of_the_lock_is_killed_too(tmp_path
 async def test_whoever_was_late_leaves_the_lock_of_the_next_one(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, settings)
     lock = f"{layout.events}.{event_sources.LOCK}"
-    async with event_sources._locked(wire, layout.events):
+    async with event_sources.locked(wire, layout.events):
         await wire.api(f"CONSUMER.DELETE.{lock}")  # as the server does once the time is over
         config = {"name": event_sources.LOCK, "ack_policy": "none", "metadata": {"phaseline_by": "next"}}
         await wire.api(f"CONSUMER.CREATE.{lock}", {"stream_name": layout.events, "config": config, "action": "create"})

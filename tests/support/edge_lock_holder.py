@@ -25,7 +25,7 @@ async def held_and_killed(urls: tuple[str, ...], stream: str, seconds: int) -> N
 
 async def main(urls: str, stream: str, seconds: str) -> None:
     event_sources.LONGEST = int(seconds)
-    async with Wire.open(Settings(nats=tuple(urls.split(",")))) as wire, event_sources._locked(wire, stream):
+    async with Wire.open(Settings(nats=tuple(urls.split(",")))) as wire, event_sources.locked(wire, stream):
         sys.stdout.write("held\n")
         sys.stdout.flush()
         await asyncio.Event().wait()

@@ -8,9 +8,12 @@ import base64
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from tests.support.edge_site import Hub
+
+CONSUMER = "hub"
 
 
 class HostileLeaf:
@@ -19,6 +22,8 @@ class HostileLeaf:
     def __init__(self, names: EdgeNames, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.names, self._reader, self._writer = names, reader, writer
         self._sent = self._delivered = 0
+        self._up = ""
+        """Where the hub listens for the store's messages; empty if it has not asked for them."""
         self._heard, self.refused = asyncio.Event(), asyncio.Event()
         """`refused`: the hub has closed the connection."""
 
@@ -43,17 +48,17 @@ class HostileLeaf:
                 self._heard.set()
             elif line.startswith(("LMSG", "HMSG")):
                 words = line.split()
-                await self._reader.readexactly(int(words[-1]) + 2)
-                if ".CONSUMER.RESET." in words[1]:
-                    self._begin(words[2])
+                body = await self._reader.readexactly(int(words[-1]) + 2)
+                if ".CONSUMER.CREATE." in words[1]:
+                    head = int(words[-2]) if line.startswith("HMSG") else 0
+                    self._begin(words[2], json.loads(body[head:]))
         self.refused.set()
 
-    def _begin(self, reply: str) -> None:
-        """Say that the consumer begins anew."""
-        nowhere = {"consumer_seq": 0, "stream_seq": 0}
-        config = {"durable_name": "hub", "deliver_subject": self.names.up, "ack_policy": "flow_control"}
-        answer = {"stream_name": self.names.store, "name": "hub", "config": config, "delivered": nowhere}
-        self._delivered = 0
+    def _begin(self, reply: str, wanted: dict[str, Any]) -> None:
+        """Say that the consumer that the hub wants begins."""
+        nowhere, config = {"consumer_seq": 0, "stream_seq": 0}, wanted["config"]
+        answer = {"stream_name": self.names.store, "name": CONSUMER, "config": config, "delivered": nowhere}
+        self._up, self._delivered = config["deliver_subject"], 0
         self.say(reply, json.dumps({**answer, "ack_floor": nowhere}).encode())
 
     async def settle(self) -> None:
@@ -71,13 +76,14 @@ class HostileLeaf:
 
     def deliver(self, subject: str, body: bytes = b"{}") -> None:
         """Send a message as if the store held it under that subject."""
-        self._sent, self._delivered = self._sent + 1, self._delivered + 1
-        place = f"$JS.ACK.{self.names.store}.hub.1.{1000 + self._sent}.{self._delivered}.1700000000000000000.0"
-        self.say(self.names.up, body, f"{place}@{subject}")
+        if self._up:
+            self._sent, self._delivered = self._sent + 1, self._delivered + 1
+            place = f"{CONSUMER}.1.{1000 + self._sent}.{self._delivered}.1700000000000000000.0@{subject}"
+            self.say(self._up, body, f"$JS.ACK.{self.names.store}.{place}")
 
     def ask_for_answer(self, subject: str) -> None:
         """Ask the stream at the hub to acknowledge to this subject."""
-        self.say(self.names.up, b"", subject, b"NATS/1.0 100 FlowControl Request\r\n\r\n")
+        self.say(self._up, b"", subject, b"NATS/1.0 100 FlowControl Request\r\n\r\n")
 
 
 @asynccontextmanager

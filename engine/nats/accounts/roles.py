@@ -66,13 +66,22 @@ FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.loss.>")
 WRITTEN_BY_WORKERS = tuple(
     f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
 )
-KEEPS_INLETS = ("INFO", "STREAM.INFO.*", "CONSUMER.INFO.*.*", "STREAM.PURGE.*", "STREAM.MSG.GET.*")
-"""What a worker asks of the account of an edge: it removes from the inlet what EVENTS has, and says what it dropped."""
+KEEPS_INLETS = tuple(
+    f"{{p}}.edge.*.{what}"
+    for what in (
+        "api.INFO", "api.STREAM.INFO.*", "api.STREAM.PURGE.*", "api.STREAM.MSG.GET.*", "api.STREAM.UPDATE.*",
+        "far.STREAM.INFO.*", "far.STREAM.PURGE.*",
+    )
+)  # fmt: skip
+"""What a worker asks of the account of an edge, and of its server.
+
+It removes from the inlet what EVENTS has, says what was dropped, and lets the inlet ask an edge again that is back.
+"""
 
 ROLES = (
     Role(
         "engine", ENGINE, "the workers",
-        publish=(*WRITTEN_BY_WORKERS, *(f"{{p}}.edge.*.api.{what}" for what in KEEPS_INLETS), "$JS.API.>"),
+        publish=(*WRITTEN_BY_WORKERS, *KEEPS_INLETS, "$JS.API.>"),
         subscribe=("{p}.status.>", "{p}.owner.>", "$SRV.>"),
         answers=True,
     ),
@@ -98,7 +107,7 @@ ROLES = (
     Role("watcher", WATCHERS, "programs that receive the live feed and ask for nothing", subscribe=FEED),
     Role(
         "edge", EDGE, "the NATS server of one edge, which connects as a leaf node",
-        publish=("{p}.edge.{name}.up", "$JSC.R.>", "_R_.>"),
+        publish=("{p}.edge.{name}.up.>", "$JSC.R.>", "_R_.>"),
         subscribe=("$JS.{S}-edge-{name}.API.>", "$JS.FC.{S}-EDGE.>"),
     ),
 )  # fmt: skip
@@ -127,7 +136,7 @@ EDGE_EXPORTS = (
     Export("service", "$JS.API.>", (ENGINE,), "the stream that takes the edge's events", "{p}.edge.{name}.api.>"),
     Export("service", "$JS.{S}-edge-{name}.API.>", (ENGINE,), "the stream at the edge", "{p}.edge.{name}.far.>"),
     Export("service", "$JS.FC.{S}-INLET-{name}.>", (ENGINE,), "the acknowledgements of EVENTS"),
-    Export("stream", "{p}.edge.{name}.down", (ENGINE,), "the edge's events, for EVENTS"),
+    Export("stream", "{p}.edge.{name}.down.>", (ENGINE,), "the edge's events, for EVENTS"),
 )
 """What the account of an edge exports."""
 READ = "{p}.read"

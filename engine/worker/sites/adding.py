@@ -15,13 +15,17 @@ from phaseline.engine.nats.streams import Layout, inspect
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import DEFAULT_WINDOW, Settings
 from phaseline.engine.worker.sites import edge_streams, event_sources, uplink
-from phaseline.engine.worker.sites.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
+from phaseline.engine.worker.sites.edge_names import FORMER_CONSUMERS, EdgeNames, edge_of, tree_subjects, trees_of
 from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas.errors import ApiFailed, NameUnknown, NoAnswer, SetupError
 
 CONSUMER_NOT_FOUND = 10014
 NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND, NO_MESSAGE)
 PAUSE = 0.2
+ASKING = "phaseline_asking"
+"""The key in the metadata of an inlet that is between two changes of `ask_again`."""
+SAYS_SO = 2
+"""How often EVENTS has to say that it has everything before its inlet is deleted."""
 
 
 class StoreWanted(NamedTuple):
@@ -54,16 +58,16 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) ->
     way = await uplink.find(wire, names)
     events = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
     changed = list[str]()
-    found = await _config(way.at_hub, f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
-    trees = wanted.trees or (_trees(settings.prefix, found) if found else (name,))
+    found = await _former_trees(way, events)
+    trees = wanted.trees or found or (name,)
     tree_subjects(settings.prefix, trees)  # before anything is changed
     changed += await _inlet(way, events)
-    if found is None or _trees(settings.prefix, found) != trees:
+    if found != trees:
         changed.append(f"trees {', '.join(trees)}")
-        found = None
-    await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees), found)
-    if await event_sources.take_in(wire, layout, edge_streams.inlet_source(names, events, way.account_api)):
+    source = edge_streams.inlet_source(names, trees, layout.partitions, way.account_api)
+    if await event_sources.take_in(wire, layout, source):
         changed.append(f"source of {layout.events}")
+    await _without_former(way.at_hub, names.inlet)
     taken = await _taken(way) or int((events.get("metadata") or {}).get(names.note, 0))
     made = await _store(way, settings, trees, wanted.max_bytes, taken)
     if made is not None:
@@ -130,9 +134,6 @@ async def _store(
     elif any(found.get(key) != config[key] for key in ("subjects", "max_bytes", "duplicate_window")):
         await way.at_edge(f"STREAM.UPDATE.{names.store}", {**found, **config})
         changed.append(f"stream {names.store} at the edge")
-    consumer = await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}")
-    with way.understood():
-        await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names), consumer)
     return _Store(changed, config["max_bytes"], not found, last)
 
 
@@ -144,20 +145,44 @@ async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
     subject = f"STREAM.UPDATE.{way.names.inlet}"
     config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
     wanted = edge_streams.store_source(way.names)
-    is_there = event_sources.has([wanted], config.get("sources"))
+    is_there = bool(config.get("sources"))
+    is_former = is_there and not event_sources.has([wanted], config["sources"])
     is_older = store.last < taken and not store.renewed
     if is_older:  # its next number is one that the hub has had
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
         store.changed.append(f"numbers of {way.names.store} at the edge, from {taken + 1}")
-    is_other = store.renewed or is_older
+    is_other = store.renewed or is_older or is_former
     if is_there and is_other:
         await way.at_hub(subject, {**config, "sources": []})
-    if not is_there and 0 < taken <= store.last:
+        taken = await _taken(way)  # nothing more comes from now on
+    await _without_former(way.at_edge, way.names.store)
+    if (is_former or not is_there) and 0 < taken <= store.last:
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
     if not is_there or is_other:
         await way.at_hub(subject, {**config, "sources": [wanted]})
         return [f"source of {way.names.inlet}"]
     return []
+
+
+async def ask_again(way: Uplink) -> bool:
+    """Let the inlet ask its edge for events now; the server would wait. Returns whether it has a source.
+
+    The server deletes its consumer of the store with the source. A new one knows nothing of what the inlet has, and
+    the store would hold that for ever: so it goes here.
+    Whoever calls this holds the lock of the sources. Between the two changes the inlet has no source, and a note that
+    it is to have one: the next call mends what a kill has left.
+    """
+    subject = f"STREAM.UPDATE.{way.names.inlet}"
+    config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
+    others = {key: value for key, value in (config.get("metadata") or {}).items() if key != ASKING}
+    if config.get("sources"):
+        await way.at_hub(subject, {**config, "sources": [], "metadata": {**others, ASKING: "1"}})
+    elif ASKING not in (config.get("metadata") or {}):
+        return False
+    if taken := await _taken(way):
+        await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
+    await way.at_hub(subject, {**config, "sources": [edge_streams.store_source(way.names)], "metadata": others})
+    return True
 
 
 async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
@@ -173,8 +198,9 @@ async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
     inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
     note = None
     if inlet is not None:
-        await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": []})
-        await _drained(way, settings.request_timeout)
+        async with event_sources.locked(wire, layout.events):
+            await _without_source(way)
+        await _drained(way, layout, settings.request_timeout)
         if taken := await _taken(way):
             note = {names.note: str(taken)}
     await event_sources.take_in(wire, layout, None, names.inlet, note)
@@ -185,43 +211,84 @@ async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
     return removed
 
 
-async def _drained(way: Uplink, timeout: float) -> None:
-    """Wait until EVENTS has taken all that the inlet has: the store at the edge does not have it any more."""
-    limit = time.monotonic() + timeout
-    while count := await _not_taken(way):
-        if time.monotonic() > limit:
+async def _without_source(way: Uplink) -> None:
+    """Let the inlet take nothing more, whatever a worker does."""
+    config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
+    others = {key: value for key, value in (config.get("metadata") or {}).items() if key != ASKING}
+    await way.at_hub(f"STREAM.UPDATE.{way.names.inlet}", {**config, "sources": [], "metadata": others})
+
+
+async def _drained(way: Uplink, layout: Layout, timeout: float) -> None:
+    """Wait until EVENTS has taken all that the inlet has: the store at the edge does not have it any more.
+
+    It has said so twice: the servers of a cluster agree on a message after the first of them has counted it.
+    """
+    limit, times = time.monotonic() + timeout, 0
+    while times < SAYS_SO:
+        count = await _not_taken(way, layout)
+        if count and time.monotonic() > limit:
             raise SetupError.inlet_holds_events(stream=way.names.inlet, count=count)
+        times = 0 if count else times + 1
         await asyncio.sleep(PAUSE)
 
 
-async def _not_taken(way: Uplink) -> int:
-    """How many events of the inlet EVENTS has not said to have."""
-    found = await _asked(way.at_hub, f"CONSUMER.INFO.{way.names.inlet}.{TO_EVENTS}")
-    return 0 if found is None else int(found["num_pending"]) + int(found["num_ack_pending"])
+async def _not_taken(way: Uplink, layout: Layout) -> int:
+    """How many messages the inlet has behind the last one that EVENTS has, at most; 0 if it wants none of them."""
+    source = (await added(way.wire, layout)).get(way.names.name)
+    if source is None:
+        return 0
+    for subject in tree_subjects(layout.prefix, source.trees):
+        question = {"seq": source.place + 1, "next_by_subj": subject}
+        if await _asked(way.at_hub, f"STREAM.MSG.GET.{way.names.inlet}", question):
+            info = await way.at_hub(f"STREAM.INFO.{way.names.inlet}")
+            return int(info["state"]["last_seq"]) - source.place
+    return 0
 
 
-async def added(wire: Wire, layout: Layout) -> dict[str, dict[str, Any]]:
-    """The edges of an installation, each with what the server says of its source of EVENTS."""
+class EdgeSource(NamedTuple):
+    """The source by which EVENTS takes from an inlet. is_former: whether an earlier version has made it.
+
+    place: the sequence in the inlet of the last message that EVENTS has from there. lag: how many more there are.
+    """
+
+    trees: tuple[str, ...]
+    is_former: bool
+    place: int
+    lag: int
+    error: str
+
+
+async def added(wire: Wire, layout: Layout) -> dict[str, EdgeSource]:
+    """The edges of an installation, by name."""
     info = await wire.api(f"STREAM.INFO.{layout.events}")
     live = {one["name"]: one for one in info.get("sources") or ()}
     found = {}
     for source in info["config"].get("sources") or ():
         edge = edge_of(layout.prefix, source["name"])
         if edge is not None:
-            found[edge] = live.get(source["name"], {})
+            now = live.get(source["name"], {})
+            found[edge] = EdgeSource(
+                edge_streams.trees_taken(layout.prefix, source), edge_streams.is_former(source),
+                int(now.get("seq", 0)), int(now.get("lag", 0)), str((now.get("error") or {}).get("description", "")),
+            )  # fmt: skip
     return found
 
 
-def _trees(prefix: str, consumer: dict[str, Any]) -> tuple[str, ...]:
-    one = consumer.get("filter_subject")
-    return trees_of(prefix, [one] if one else consumer.get("filter_subjects") or [])
+async def _former_trees(way: Uplink, events: dict[str, Any]) -> tuple[str, ...]:
+    """The trees that an edge has; none if it has not been added. events: EVENTS."""
+    sources: list[dict[str, Any]] = events.get("sources") or []
+    source = next((one for one in sources if one["name"] == way.names.inlet), {})
+    if not edge_streams.is_former(source):
+        return edge_streams.trees_taken(way.names.prefix, source)
+    found = await _config(way.at_hub, f"CONSUMER.INFO.{way.names.inlet}.{source['consumer']['name']}") or {}
+    one = found.get("filter_subject")
+    return trees_of(way.names.prefix, [one] if one else found.get("filter_subjects") or [])
 
 
-async def _consumer(api: Any, stream: str, wanted: dict[str, Any], found: dict[str, Any] | None) -> None:
-    """Make or change a consumer. found: its configuration; None if it does not exist, or has other filters."""
-    if found is None or found.get("max_ack_pending") != wanted["max_ack_pending"]:
-        name = wanted["durable_name"]
-        await api(f"CONSUMER.DURABLE.CREATE.{stream}.{name}", {"stream_name": stream, "config": wanted})
+async def _without_former(api: Any, stream: str) -> None:
+    """Delete the consumer of a stream that earlier versions made: a store has only one."""
+    for name in FORMER_CONSUMERS:
+        await _asked(api, f"CONSUMER.DELETE.{stream}.{name}")
 
 
 async def _config(api: Any, question: str) -> dict[str, Any] | None:

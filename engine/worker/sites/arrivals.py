@@ -7,12 +7,12 @@ it. If two publishers use the same id, at two edges or at an edge and the hub, t
 gap in the sequences of the inlet shows it: each event names its own (`origins`).
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from phaseline.engine.nats.reader import Reader
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.worker.sites import origins
-from phaseline.engine.worker.sites.edge_names import trees_of
 from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas import subjects
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
@@ -44,17 +44,18 @@ class Arrivals:
         self._known: dict[tuple[str, str], _Known] = {}
         """By edge, and by when its inlet was made."""
 
-    async def missing(self, way: Uplink, inlet: dict[str, Any], consumer: dict[str, Any], until: int) -> list[int]:
+    async def missing(self, way: Uplink, inlet: dict[str, Any], trees: Iterable[str], until: int) -> list[int]:
         """The sequences of the inlet, up to the given one, whose messages EVENTS has not stored; each is given once.
 
-        inlet, consumer: their information. A worker removes what was looked at, but for the last message.
+        inlet: its information. trees: those of the edge. A worker removes what was looked at, but for the last message.
         """
         key, state = (way.names.name, str(inlet["created"])), inlet["state"]
         known = self._known.get(key) or _first(state)
         if until <= known.checked:
             return []
         events = (await way.wire.api(f"STREAM.INFO.{self._layout.events}"))["state"]
-        found = await self._read(way, _filters(way, consumer), known.place)
+        filters = [f"{way.names.prefix}.inbox.*.{subjects.quote(tree)}.>" for tree in trees]
+        found = await self._read(way, filters, known.place)
         if found is None:
             return []  # the next look begins at the same place
         found |= known.further
@@ -96,11 +97,3 @@ def _has_all(events: dict[str, Any], place: int | str, inlet: dict[str, Any]) ->
     return first <= 1 or (
         bool(events["messages"]) and nanoseconds(events["first_ts"]) <= nanoseconds(inlet["first_ts"])
     )
-
-
-def _filters(way: Uplink, consumer: dict[str, Any]) -> list[str]:
-    """The subjects in EVENTS of the edge's trees."""
-    config, prefix = consumer["config"], way.names.prefix
-    one = config.get("filter_subject")
-    trees = trees_of(prefix, [one] if one else config.get("filter_subjects") or [])
-    return [f"{prefix}.inbox.*.{subjects.quote(tree)}.>" for tree in trees]

@@ -9,8 +9,8 @@ from phaseline.engine.nats.accounts.users import EDGE_NAME, EDGE_PROBLEM
 from phaseline.schemas import subjects
 from phaseline.schemas.errors import BadSetting
 
-TO_HUB, TO_EVENTS = "hub", "events"
-"""The consumer of the store, by which the hub takes its events, and the one of the inlet, for EVENTS."""
+FORMER_CONSUMERS = ("hub", "events")
+"""The consumer of the store, and the one of the inlet, that earlier versions made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class EdgeNames:
 
     @property
     def up(self) -> str:
-        """The subject on which the store's messages come to the inlet."""
+        """The beginning of the subjects on which the store's messages come to the inlet."""
         return f"{self._subject}.up"
 
     @property
     def down(self) -> str:
-        """The subject on which the inlet's messages come to EVENTS."""
+        """The beginning of the subjects on which the inlet's messages come to EVENTS."""
         return f"{self._subject}.down"
 
     @property
@@ -88,6 +88,12 @@ def tree_subjects(prefix: str, trees: tuple[str, ...]) -> list[str]:
         except subjects.BadSubject as error:
             raise BadSetting(name="tree", problem=f"a tree is named by its root: {error}") from None
     return [f"{prefix}.events.{subjects.quote(tree)}.>" for tree in trees]
+
+
+def inbox_subject(prefix: str, found: str, partitions: int) -> str:
+    """The subject in EVENTS of what is published on such a subject of a tree."""
+    rest = found.removeprefix(f"{prefix}.events.")
+    return f"{prefix}.inbox.{subjects.partition_of(rest.removesuffix('.>'), partitions)}.{rest}"
 
 
 def trees_of(prefix: str, found: list[str]) -> tuple[str, ...]:

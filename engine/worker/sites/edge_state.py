@@ -14,9 +14,9 @@ from phaseline.engine.nats.streams import Layout, inspect
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.sites import adding, uplink
-from phaseline.engine.worker.sites.adding import CONSUMER_NOT_FOUND, NOT_FOUND
-from phaseline.engine.worker.sites.edge_names import TO_EVENTS, TO_HUB, EdgeNames, trees_of
-from phaseline.engine.worker.sites.edge_streams import INLET_BYTES, RETENTION
+from phaseline.engine.worker.sites.adding import NOT_FOUND, EdgeSource
+from phaseline.engine.worker.sites.edge_names import EdgeNames
+from phaseline.engine.worker.sites.edge_streams import INLET_BYTES, RETENTION, is_former
 from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 from phaseline.schemas.records import nanoseconds
@@ -35,7 +35,7 @@ NOT_KEPT = (
     "no worker removes from its inlet what EVENTS has: update the workers, and let their user publish "
     "{prefix}.edge.*.api.STREAM.PURGE.*, as `phaseline admin accounts` prints it"
 )
-FORMER = "an earlier version has made its inlet, so a crash of the hub may double its last events"
+FORMER = "an earlier version has added it, so a crash of the hub may double or lose its last events"
 CUT_BACK = (
     "its store is an older one: its last event has the number {last}, and the hub has had {taken}, so the next ones "
     "look like events that it has: stop the agents there, and {again}"
@@ -69,7 +69,7 @@ async def edges(wire: Wire, settings: Settings) -> list[EdgeState]:
     found, turns = await adding.added(wire, layout), asyncio.Semaphore(AT_ONCE)
     repeats = await _repeats(wire, layout, turns) if found else Counter[str]()
 
-    async def one(name: str, source: dict[str, Any]) -> EdgeState:
+    async def one(name: str, source: EdgeSource) -> EdgeState:
         async with turns:
             state = await _edge(wire, EdgeNames(settings.prefix, name), source)
             return state._replace(repeats=repeats[name])
@@ -103,27 +103,26 @@ class _Hub(NamedTuple):
     error: str
 
     @classmethod
-    def read(cls, inlet: dict[str, Any], trees: tuple[str, ...], source: dict[str, Any]) -> "_Hub":
-        """inlet: its information. source: that of EVENTS."""
+    def read(cls, inlet: dict[str, Any], source: EdgeSource) -> "_Hub":
+        """inlet: its information."""
         last = inlet["state"].get("last_ts", EMPTY_TIME)
         up = (inlet.get("sources") or [{}])[0]
         active = int(up.get("active", -1))
         return cls(
-            trees,
+            source.trees,
             int(up.get("seq", 0)),
-            int(source.get("lag", 0)),
+            source.lag,
             None if last == EMPTY_TIME else nanoseconds(last),
             None if active < 0 else time.time_ns() - active,
-            str((up.get("error") or source.get("error") or {}).get("description", "")),
+            str((up.get("error") or {}).get("description", "")) or source.error,
         )
 
 
-async def _edge(wire: Wire, names: EdgeNames, source: dict[str, Any]) -> EdgeState:
+async def _edge(wire: Wire, names: EdgeNames, source: EdgeSource) -> EdgeState:
     again = f"run `phaseline admin sites add {names.name}` again"
     try:
         way = await uplink.find(wire, names)
         inlet = await way.at_hub(f"STREAM.INFO.{names.inlet}")
-        reading = await way.at_hub(f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
     except SetupError as error:
         if not SetupError.edge_account_missing.made(error):
             raise
@@ -132,22 +131,14 @@ async def _edge(wire: Wire, names: EdgeNames, source: dict[str, Any]) -> EdgeSta
         if error.err_code not in NOT_FOUND:
             raise
         return EdgeState(names.name, (), "incomplete", f"the hub has no inlet for it: {again}")
-    consumer = reading["config"]
-    one = consumer.get("filter_subject")
-    trees = trees_of(names.prefix, [one] if one else consumer.get("filter_subjects") or [])
-    hub = _Hub.read(inlet, trees, source)
-    if inlet["config"]["retention"] != RETENTION:
-        return EdgeState(names.name, trees, "incomplete", f"{FORMER}: {again}", last_event=hub.last_event)
-    if _is_left(inlet, reading):
+    hub = _Hub.read(inlet, source)
+    ups = inlet["config"].get("sources") or ()
+    if inlet["config"]["retention"] != RETENTION or source.is_former or any(map(is_former, ups)):
+        return EdgeState(names.name, hub.trees, "incomplete", f"{FORMER}: {again}", last_event=hub.last_event)
+    if not source.lag and int(inlet["state"]["bytes"]) > INLET_BYTES // 2:
         hub = hub._replace(error=hub.error or NOT_KEPT.format(prefix=names.prefix))
     known = EdgeState(names.name, hub.trees, "away", "", None, hub.last_event, hub.last_contact)
     return await _asked(way, known, hub, again)
-
-
-def _is_left(inlet: dict[str, Any], reading: dict[str, Any]) -> bool:
-    """Whether nobody removes from an inlet what EVENTS has: it is half full, and EVENTS has all of it."""
-    is_taken = not (int(reading["num_pending"]) + int(reading["num_ack_pending"]))
-    return is_taken and int(inlet["state"]["bytes"]) > INLET_BYTES // 2
 
 
 async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeState:
@@ -155,7 +146,6 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
     names = way.names
     try:
         store = await way.at_edge(f"STREAM.INFO.{names.store}", timeout=ASK)
-        await way.at_edge(f"CONSUMER.INFO.{names.store}.{TO_HUB}", timeout=ASK)
         with way.understood():
             state, config = store["state"], store["config"]
             held, used, room = int(state["messages"]), int(state["bytes"]), int(config["max_bytes"])
@@ -166,8 +156,7 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
     except ApiFailed as error:
         if error.err_code not in NOT_FOUND:
             return known._replace(state="failing", advice=error.description)
-        what = "consumer" if error.err_code == CONSUMER_NOT_FOUND else "store"
-        lost = f"its server has no {what}, so agents there cannot publish; what the hub had not taken is gone: {again}"
+        lost = f"its server has no store, so agents there cannot publish; what the hub had not taken is gone: {again}"
         never = f"its server has no store yet: {again}"
         return known._replace(state="store lost", advice=lost if hub.taken else never, last_contact=time.time_ns())
     except SetupError as error:

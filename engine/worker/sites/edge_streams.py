@@ -1,10 +1,13 @@
-"""The streams and consumers of an edge, as JetStream wants them.
+"""The streams of an edge, as JetStream wants them.
 
-Belongs here: their configuration. Does not: making them (`adding`), their names (`edge_names`).
+Belongs here: their configuration, and the sources between them. Does not: making them (`adding`), their names
+(`edge_names`).
 
-Both consumers are durable and acknowledge what the other side has stored (`flow_control`). So the store gives its
-messages up only then. A source with a consumer of its own also comes back sooner: without one, a server that starts
-before its leaf nodes are connected waits for 40 s.
+The server makes the consumers of both sources, each time under a subject of its own. A durable consumer that we make,
+with one subject for ever, is not safe: the server of the other side may send on that subject while nobody stores what
+comes, and the confirmation that follows counts it as stored (docs/decisions/18-sources-of-edges.md).
+
+A store is a work queue. So the server confirms what the inlet has, and only then the store gives it up.
 
 A server that was killed finds the position of a source in the last message that it has from there. So the inlet keeps
 its last message: it gives up only what `inlet_keeping` removes. Without any, the server would begin with the first
@@ -13,25 +16,18 @@ message that the store has not been told about.
 
 from typing import Any
 
-from phaseline.engine.worker.sites.edge_names import TO_EVENTS, TO_HUB, EdgeNames, tree_subjects
+from phaseline.engine.worker.sites.edge_names import EdgeNames, inbox_subject, tree_subjects, trees_of
 from phaseline.schemas.records import SECOND
 
 INLET_BYTES = 256 << 20
 """The most bytes in an inlet. It is nearly empty unless EVENTS takes nothing; then the edge keeps what follows."""
 RETENTION = "limits"
 """What an inlet keeps: all that nobody removes. In earlier versions it dropped what EVENTS had, also the last one."""
-UNTOLD = 256
-"""The most messages that the other side has and the stream has not been told about.
+UNTOLD = 1_000
+"""The most messages that the hub has and a store has not been told about. The server fixes it.
 
-The server asks the other side once there are so many, and after each second without a message. So none is held for
-longer than this number of seconds. A larger one lets more messages cross in one round trip: 2,560 a second at 0.1 s.
-"""
-UNTOLD_INLET = 100_000
-"""The same for the inlet, whose messages stay until a worker removes them.
-
-A server that was killed may know a former state of this consumer. It then sends again what EVENTS has, and EVENTS says
-nothing about messages that it has had before. So the number must be larger than what the server stores between two
-states: with 256 the consumer waited for ever.
+It asks the hub once there are so many, and after each second without a message. So none is held for longer than this
+number of seconds.
 """
 
 
@@ -63,40 +59,32 @@ def inlet(names: EdgeNames, events: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def store_consumer(names: EdgeNames) -> dict[str, Any]:
-    """The consumer of the store. It gives all: the hub does not trust what an edge filters."""
-    return _consumer(TO_HUB, names.up, UNTOLD)
-
-
-def inlet_consumer(names: EdgeNames, trees: tuple[str, ...]) -> dict[str, Any]:
-    """The consumer of the inlet: only what is of the edge's trees. This is what keeps others' events out."""
-    return {**_consumer(TO_EVENTS, names.down, UNTOLD_INLET), "filter_subjects": tree_subjects(names.prefix, trees)}
-
-
-def _consumer(name: str, subject: str, untold: int) -> dict[str, Any]:
-    return {
-        "durable_name": name,
-        "deliver_subject": subject,
-        "deliver_policy": "all",
-        "ack_policy": "flow_control",
-        "max_ack_pending": untold,
-        "flow_control": True,
-        "idle_heartbeat": SECOND,
-    }
-
-
 def store_source(names: EdgeNames) -> dict[str, Any]:
-    """The source of the inlet."""
-    consumer = {"name": TO_HUB, "deliver_subject": names.up}
-    return {"name": names.store, "external": {"api": names.domain_api, "deliver": ""}, "consumer": consumer}
+    """The source of the inlet. It takes all: the hub does not trust what an edge filters."""
+    return {"name": names.store, "external": {"api": names.domain_api, "deliver": names.up}}
 
 
-def inlet_source(names: EdgeNames, events: dict[str, Any], account_api: str | None) -> dict[str, Any]:
-    """The source of EVENTS. It transforms subjects as the stream itself does. account_api: None in one account."""
-    external = {} if account_api is None else {"external": {"api": account_api, "deliver": ""}}
+def inlet_source(names: EdgeNames, trees: tuple[str, ...], partitions: int, account_api: str | None) -> dict[str, Any]:
+    """The source of EVENTS: only what is of the edge's trees. This is what keeps others' events out.
+
+    It gives an event the subject that EVENTS would give it. account_api: None in one account.
+    """
+    external = {} if account_api is None else {"external": {"api": account_api, "deliver": names.down}}
     return {
         "name": names.inlet,
-        "consumer": {"name": TO_EVENTS, "deliver_subject": names.down},
-        "subject_transforms": [events["subject_transform"]],
+        "subject_transforms": [
+            {"src": source, "dest": inbox_subject(names.prefix, source, partitions)}
+            for source in tree_subjects(names.prefix, trees)
+        ],
         **external,
     }
+
+
+def trees_taken(prefix: str, source: dict[str, Any]) -> tuple[str, ...]:
+    """The trees whose events EVENTS takes from an inlet; none if an earlier version has made its source."""
+    return () if is_former(source) else trees_of(prefix, [one["src"] for one in source.get("subject_transforms") or ()])
+
+
+def is_former(source: dict[str, Any]) -> bool:
+    """Whether an earlier version has made a source: with a consumer of ours."""
+    return "consumer" in source

@@ -41,7 +41,7 @@ async def take_in(
     An update writes the whole configuration, so one that another program makes at the same time may undo ours.
     """
     changed = False
-    async with _locked(wire, layout.events):
+    async with locked(wire, layout.events):
         for _ in range(TRIES):
             config = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
             sources = config.get("sources") or []
@@ -64,7 +64,7 @@ def has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> boo
 
 
 @asynccontextmanager
-async def _locked(wire: Wire, stream: str) -> AsyncIterator[None]:
+async def locked(wire: Wire, stream: str) -> AsyncIterator[None]:
     """Nobody else adds or removes an edge meanwhile."""
     own = secrets.token_hex(8)
     config = {

@@ -19,7 +19,7 @@ from phaseline.engine.nats.direct_get import SOURCE
 from phaseline.engine.worker.sites.edge_names import edge_of, inlets
 
 FIELDS = 6
-"""Of the header: stream, sequence, filter, subject there after the filter, subject, identity of the stream."""
+"""Of the header: stream, sequence, filters, subjects there after them, subject, identity of the stream."""
 UNSAVED = 100
 """After how many events whose origins no checkpoint has, the next commit must have one."""
 
@@ -103,7 +103,7 @@ def read(prefix: str, block: bytes) -> tuple[str, EdgeOrigin] | None:
     """The edge of an event with this header block, and its origin; None if it has none that can be remembered."""
     start = block.find(SOURCE)
     line = block[start + len(SOURCE) : block.find(b"\r\n", start + 2)]
-    fields = line.decode("latin-1").split()
+    fields = line.decode("latin-1").strip().split(" ")  # a form feed stands between the filters of several trees
     if start < 0 or len(fields) != FIELDS or not fields[1].isdigit():
         return None
     edge = edge_of(prefix, fields[0].partition(":")[0])

@@ -40,7 +40,7 @@ def frames_in(buffer: bytes) -> list[Frame]:
     found, at, length = list[Frame](), 0, len(buffer)
     while at < length:
         end = buffer.index(b"\r\n", at)
-        words = buffer[at:end].decode("utf-8", "surrogateescape").split(" ")
+        words = str(buffer[at:end], "utf-8", "surrogateescape").split(" ")
         size, begin = int(words[-1]), end + 2
         if words[0] == "HPUB":
             head = begin + int(words[-2])
@@ -73,12 +73,15 @@ class Network:
         """Seconds that a frame takes."""
         if self.slow and self._dice.random() < self.slow:
             return self._dice.uniform(0.0, self.late)
-        return self._dice.uniform(0.0002, 0.003)
+        return 0.0002 + 0.0028 * self._dice.random()
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether each frame arrives once only if it is lucky."""
+        return bool(self.lost or self.doubled)
 
     def copies(self, frame: Frame) -> int:
-        """How often a frame arrives."""
-        if not self.lost and not self.doubled:
-            return 1
+        """How often a frame arrives, while it is rough."""
         chance = self._dice.random()
         if chance < self.lost:
             return 0
@@ -97,15 +100,15 @@ class Session:
 
     def up(self, call: Callable[..., None], *args: Any) -> None:
         """Let something reach the server after what was sent before."""
-        at = max(self._up_at, self.blocked_until, self.world.now + self.server.network.delay())
-        self._up_at = at
-        self.world.later(at - self.world.now, self._if_open, call, *args)
+        world = self.world
+        self._up_at = at = max(self._up_at, self.blocked_until, world.now + self.server.network.delay())
+        world.at(at, self._if_open, call, *args)
 
     def down(self, call: Callable[..., None], *args: Any) -> None:
         """Let something reach the client after what was sent before."""
-        at = max(self._down_at, self.blocked_until, self.world.now + self.server.network.delay())
-        self._down_at = at
-        self.world.later(at - self.world.now, self._if_open, self.client.process.call, call, *args)
+        world = self.world
+        self._down_at = at = max(self._down_at, self.blocked_until, world.now + self.server.network.delay())
+        world.at(at, self._if_open, self.client.process.arrive, call, *args)
 
     def _if_open(self, call: Callable[..., None], *args: Any) -> None:
         if self.is_open:

@@ -1,4 +1,4 @@
-"""Streams that copy from other streams: on one server, and by the consumer of a stream at the other end of an uplink.
+"""Streams that copy from other streams: on one server, and from a server at the other end of an uplink.
 
 Belongs here: up to where a stream has the messages of its source, what it takes again after a crash. Does not: what
 streams do with a message (`stream`).
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from phaseline.schemas.records import SECOND
 from tests.support.simulation.stream import Kept, VirtualStream, matches, transformed
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ DROPPED = re.compile(rb"\r\nNats-(?:Stream-Source|Expected-[A-Za-z-]+|Batch-[A-Z
 SOURCE = b"\r\nNats-Stream-Source: "
 IDLE = 1.0
 """Seconds without a message after which a stream tells its source what it has."""
+START, SILENCE, RETRY = 0.15, 10.0, 40.0
+"""Seconds: from its start until a server asks another one, until it notices that one is lost, between two tries."""
+UNTOLD = 1_000
+"""The most messages on the way, or stored and not confirmed."""
 
 
 class Way:
@@ -28,10 +33,10 @@ class Way:
     def __init__(self, target: VirtualStream, source: dict[str, Any]) -> None:
         self.target, self.name = target, str(source["name"])
         transforms = source.get("subject_transforms") or []
-        self._from = str(transforms[0]["src"]) if transforms else ">"
-        self._to = str(transforms[0]["dest"]) if transforms else ">"
-        self._is_changed = bool(transforms)
-        self._filters = [self._from]
+        self._changes = [(str(one["src"]), str(one["dest"])) for one in transforms]
+        self._filters = tuple(start for start, _ in self._changes)
+        self._from = "\f".join(self._filters) or ">"
+        self._to = "\f".join(end for _, end in self._changes) or ">"
 
     def place(self, origin: VirtualStream) -> int:
         """The sequence in the origin of the last message that the target holds from there."""
@@ -45,14 +50,18 @@ class Way:
 
     def takes(self, found: Kept) -> bool:
         """Whether the target takes a message of the origin."""
-        return not self._is_changed or matches(self._filters, found.subject)
+        return not self._changes or matches(self._filters, found.subject)
 
     def copy(self, origin: VirtualStream, found: Kept) -> bool:
         """Copy a message; False if the target knew its id."""
         block = DROPPED.sub(b"", found.block) if found.block else b"NATS/1.0\r\n\r\n"
         words = f"{self.name} {found.sequence} {self._from} {self._to} {found.subject} {origin.identity}"
         block = block[:-4] + SOURCE + words.encode() + b"\r\n\r\n"
-        subject = transformed(found.subject, self._from, self._to) if self._is_changed else found.subject
+        subject = found.subject
+        for start, end in self._changes:
+            if matches((start,), subject):
+                subject = transformed(subject, start, end)
+                break
         return self.target.copy(subject, found.data, block)
 
 
@@ -112,32 +121,19 @@ class CopyLink:
 
 
 class Durable:
-    """A consumer by which another stream takes the messages of a stream, and which is told what is stored there."""
+    """The consumer that a server makes when another one takes a stream. It is told what is stored there."""
 
-    def __init__(self, stream: VirtualStream, config: dict[str, Any]) -> None:
+    def __init__(self, stream: VirtualStream, place: int) -> None:
+        """place: up to which message the other server has the stream."""
         self.stream = stream
-        self.floor = self._saved = 0
-        """Up to where all is confirmed; and what of that a killed server remembers."""
-        self.sent = 0
-        self.change(config)
-
-    def change(self, config: dict[str, Any]) -> None:
-        """Have other filters."""
-        self.config = config
-        self.filters = list[str](config.get("filter_subjects") or ())
-
-    def held(self) -> list[Kept]:
-        """The messages of the stream that it is about."""
-        return [one for one in self.stream.messages.values() if matches(self.filters, one.subject)]
+        self.floor = self._saved = self.sent = place
+        """Up to where all is confirmed, what of that a killed server remembers, and what was sent."""
 
     def next(self) -> Kept | None:
         """The next message to send."""
-        if self.sent - self.floor >= int(self.config["max_ack_pending"]):
+        if self.sent - self.floor >= UNTOLD:
             return None
-        for found in self.stream.messages.values():
-            if found.sequence > self.sent and matches(self.filters, found.subject):
-                return found
-        return None
+        return next((one for one in self.stream.messages.values() if one.sequence > self.sent), None)
 
     def confirm(self, sequence: int, *, is_saved: bool) -> None:
         """The other side has all up to this one. A stream that is a queue gives it up."""
@@ -148,7 +144,7 @@ class Durable:
             self._saved = sequence
         if self.stream.config.get("retention") in ("workqueue", "interest"):
             for one in [*self.stream.messages.values()]:
-                if one.sequence <= sequence and matches(self.filters, one.subject):
+                if one.sequence <= sequence:
                     self.stream.remove(one.sequence)
 
     def crash(self) -> None:
@@ -159,39 +155,36 @@ class Durable:
         """Send again what is not confirmed."""
         self.sent = self.floor
 
-    def info(self) -> dict[str, Any]:
-        """What the server says of it."""
-        held = [one.sequence for one in self.held()]
-        return {
-            "config": self.config,
-            "num_pending": sum(one > self.sent for one in held),
-            "num_ack_pending": sum(self.floor < one <= self.sent for one in held),
-            "ack_floor": {"consumer_seq": self.floor, "stream_seq": self.floor},
-            "delivered": {"consumer_seq": self.sent, "stream_seq": self.sent},
-        }
-
 
 class FlowLink:
-    """A stream takes from a durable consumer, which may be at another server. Each confirms what it has stored."""
+    """A stream takes from a stream of another server, and confirms what it has stored.
 
-    def __init__(self, server: "VirtualServer", way: Way, find: Callable[[], Durable | None], consumer: str) -> None:
-        """find: returns the consumer, if it can be reached now."""
-        self._server, self.way, self._find, self._consumer = server, way, find, consumer
+    A server that finds the other one away asks again after a long time, unless the source is taken away and given back.
+    """
+
+    def __init__(self, server: "VirtualServer", way: Way, find: Callable[[], "VirtualServer | None"]) -> None:
+        """find: returns the other server, if it can be reached now."""
+        self._server, self.way, self._find = server, way, find
         self._durable: Durable | None = None
         self._known = 0
         """The last message of the origin that the target has."""
         self._round = 0
         self._unsaid, self._busy_at, self._arrives_at = 0, 0.0, 0.0
+        self._lost_at: float | None = None
+        self._ask_at = self._patient_until = server.world.now + START
         self.is_over = False
         server.world.later(server.network.delay(), self._look)
 
     def end(self) -> None:
-        """Take nothing more."""
+        """Take nothing more. The server deletes its consumer, if it reaches it."""
         self.is_over = True
+        if self._durable is not None and (far := self._find()) is not None:
+            far.durables.pop(self.way.name, None)
         self._drop()
 
     def crash(self) -> None:
         """Forget what only the memory of the server of the target knew."""
+        self._lost_at = None
         self._drop()
 
     def _drop(self) -> None:
@@ -202,21 +195,35 @@ class FlowLink:
             self._durable = None
 
     def _look(self) -> None:
-        """See whether the origin can be reached, now and then."""
+        """See whether the origin can be reached, where the server would."""
         if self.is_over:
             return
-        world, found = self._server.world, self._find() if self._server.is_up else None
-        if found is not self._durable:
+        world, far = self._server.world, self._find()
+        if not self._server.is_up:
+            self._ask_at = self._patient_until = world.now + START
+        elif self._durable is None:
+            self._ask(far)
+        elif far is None or far.durables.get(self.way.name) is not self._durable:
             self._drop()
-            if found is not None:
-                self._begin(found)
-        if self._durable is not None and self._unsaid and world.now - self._busy_at >= IDLE:
+            self._lost_at, self._ask_at, self._patient_until = world.now, world.now, world.now + SILENCE
+        elif self._unsaid and world.now - self._busy_at >= IDLE:
             self._confirm()
         world.later(world.dice.uniform(0.2, 0.4), self._look)
 
+    def _ask(self, far: "VirtualServer | None") -> None:
+        """Ask for messages, if it is time to."""
+        now = self._server.world.now
+        if now < self._ask_at:
+            return
+        stream = None if far is None else far.streams.get(self.way.name)
+        if far is not None and stream is not None:
+            self._known = self.way.place(stream)
+            self._begin(far.durables.setdefault(self.way.name, Durable(stream, self._known)))
+        elif now >= self._patient_until:
+            self._ask_at = now + RETRY
+
     def _begin(self, found: Durable) -> None:
-        self._durable, self._unsaid = found, 0
-        self._known = self.way.place(found.stream)
+        self._durable, self._unsaid, self._lost_at = found, 0, None
         found.again()
         found.stream.listeners.append(self)
         self._send()
@@ -238,14 +245,14 @@ class FlowLink:
     def _arrived(self, round_: int, found: Kept) -> None:
         if round_ != self._round or self._durable is None:
             return
-        if self._find() is not self._durable:
-            self._drop()
-            return
+        far = self._find()
+        if far is None or far.durables.get(self.way.name) is not self._durable:
+            return  # lost on the way; the next look sees it
         self._busy_at, self._unsaid = self._server.world.now, self._unsaid + 1
         if found.sequence > self._known:
             self.way.copy(self._durable.stream, found)
             self._known = found.sequence
-        if self._unsaid >= int(self._durable.config["max_ack_pending"]):
+        if self._unsaid >= UNTOLD:
             self._confirm()
 
     def _confirm(self) -> None:
@@ -260,6 +267,7 @@ class FlowLink:
 
     def info(self) -> dict[str, Any]:
         """What the server says of this source."""
-        found = self._durable
-        lag = 0 if found is None else sum(one.sequence > max(self._known, found.floor) for one in found.held())
-        return {"name": self.way.name, "lag": lag, "seq": self._known, "active": 0 if self._durable else -1}
+        found, world = self._durable, self._server.world
+        lag = 0 if found is None else sum(one.sequence > self._known for one in found.stream.messages.values())
+        silent = -1 if self._lost_at is None else int((world.now - self._lost_at) * SECOND)
+        return {"name": self.way.name, "lag": lag, "seq": self._known, "active": silent if found is None else 0}

@@ -42,6 +42,8 @@ An agent that tries again publishes twice if its own server knows ids for less t
 an uplink meets a short window.
 """
 LEASE, PATIENCE = 2.0, 1.0
+AGAIN = 0.2
+"""The share of schedules in which edges are added again though nobody has touched them."""
 SOON = 5 * SECOND
 """Timers that are due within these ns are waited for. Those of tables take a quarter of an hour, or more."""
 
@@ -117,6 +119,8 @@ class Plant:
         self.faults: list[str] = []
         """What went wrong in the code that runs, and must not."""
         self.operator: Process | None = None
+        self._untouched = 0
+        """How much the operator has done if nobody has touched the edges since they were added."""
         self.archive = VirtualArchive()
         self._tables = tables.former()
         """Those with which workers start."""
@@ -199,14 +203,15 @@ class Plant:
         for name in self.edges:
             added = self.world.complete(operator, self.operated(partial(self.add, name)))
             assert added.connected
-        self.operator = operator
+        self.operator, self._untouched = operator, len(operator.tasks)
 
     def finish(self) -> None:
-        """Let operators end what they do, and do again what has failed."""
+        """Let operators end what they do, and do again what has failed. What nobody touched is seldom added again."""
         if self.operator is not None:
             tasks = self.operator.tasks
             self.world.run(lambda: all(one.done() for one in tasks), 100.0)
-            self.add_edges()
+            if len(tasks) > self._untouched or self.world.dice.random() < AGAIN:
+                self.add_edges()
 
     async def add(self, name: str, wire: Wire) -> Any:
         """Add an edge, or mend it."""
@@ -226,6 +231,11 @@ class Plant:
     def is_published(self) -> bool:
         """Whether the agents are done."""
         return all(agent.stored == agent.most for agent in self.agents)
+
+    @property
+    def written(self) -> int:
+        """How much EVENTS and LOG have ever stored."""
+        return sum(self.hub.streams[name].last for name in ("pl-EVENTS", "pl-LOG"))
 
     @property
     def waits_for(self) -> str:

@@ -36,7 +36,7 @@ class Puller:
     def __init__(self, world: World, stream: VirtualStream, config: dict[str, Any], send: Send) -> None:
         self._world, self._stream, self._send, self.config = world, stream, send, config
         one = config.get("filter_subject")
-        self._filters = [one] if one else list[str](config.get("filter_subjects") or ())
+        self._filters = (one,) if one else tuple[str, ...](config.get("filter_subjects") or ())
         first = int(config.get("opt_start_seq") or 0)
         policy = config.get("deliver_policy", "all")
         start_ns = nanoseconds(config["opt_start_time"]) if policy == "by_start_time" else 0

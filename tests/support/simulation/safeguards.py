@@ -13,8 +13,11 @@ from phaseline.engine.replay.archive.last_states import LastStates
 from phaseline.engine.worker.ownership import repair_timers
 from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.engine.worker.ownership.load_states import PartitionStates
-from phaseline.engine.worker.sites import edge_server, edge_streams
+from phaseline.engine.worker.sites import edge_server
+from phaseline.engine.worker.sites.adding import EdgeSource
+from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.engine.worker.sites.origins import Origins
+from phaseline.engine.worker.sites.uplink import Uplink
 from tests.support.simulation.stream import VirtualStream
 
 
@@ -46,13 +49,18 @@ def _no_refusal(*_: object) -> None:
     """Nothing is expected of a subject."""
 
 
+async def _empty(keeper: InletKeeper, way: Uplink, inlet: dict[str, Any], source: EdgeSource, taken: int) -> None:
+    """Remove from an inlet all that EVENTS has."""
+    await way.at_hub(f"STREAM.PURGE.{way.names.inlet}", {"seq": taken + 1})
+
+
 async def _nothing(*_: object) -> None:
     """A safeguard that does nothing."""
 
 
 SAFEGUARDS = {
     "the last message of an inlet": Safeguard(
-        lambda: mock.patch.object(edge_streams, "RETENTION", "interest"),
+        lambda: mock.patch.object(InletKeeper, "_empty", _empty),
         ("hub_dies_in_a_cut",),
         edges=True,
         problem="doubled ['c",

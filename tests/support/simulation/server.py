@@ -45,7 +45,8 @@ class VirtualServer:
         """Whether it writes to its disk before it acknowledges; otherwise it does so every `SYNC` seconds."""
         self.streams: dict[str, VirtualStream] = {}
         self.pullers: dict[tuple[str, str], Puller] = {}
-        self.durables: dict[tuple[str, str], Durable] = {}
+        self.durables: dict[str, Durable] = {}
+        """By stream, the consumer by which another server takes it."""
         self.links: dict[str, dict[str, Link]] = {}
         """By stream, and by the source as JSON."""
         self.uplinks: dict[str, tuple[VirtualServer, Uplink]] = {}
@@ -72,6 +73,8 @@ class VirtualServer:
         """Send a client what comes on a subject."""
         session.subscriptions[sid] = subject, queue
         if _is_wild(subject):
+            if subject.startswith(INBOX):
+                raise Unknown(f"no subscription to {subject} in the simulation")
             self._wild.append((literal(subject), subject, session, sid))
         else:
             self._exact.setdefault(subject, []).append((session, sid))
@@ -103,7 +106,7 @@ class VirtualServer:
     def received(self, buffer: bytes) -> None:
         """Take what a client has sent."""
         for frame in frames_in(buffer):
-            for _ in range(self.network.copies(frame)):
+            for _ in range(self.network.copies(frame) if self.network.is_rough else 1):
                 self.handle(frame)
 
     def handle(self, frame: Frame) -> None:
@@ -135,8 +138,8 @@ class VirtualServer:
         """Send an answer to whatever subject the request named; a stream may store it there."""
         is_lost = self.network.unanswered and self.world.dice.random() < self.network.unanswered
         if inbox and not is_lost:
-            data = json.encode(answer)
-            for _ in range(self.network.copies(Frame(inbox, inbox, data, None))):
+            data, is_rough = json.encode(answer), self.network.is_rough
+            for _ in range(self.network.copies(Frame(inbox, inbox, data, None)) if is_rough else 1):
                 if not inbox.startswith(INBOX):
                     self._store(inbox, data, None)
                 self._send(inbox, inbox, data, None, "")
@@ -152,6 +155,8 @@ class VirtualServer:
 
     def _listeners(self, subject: str) -> list[tuple[Session, int]]:
         found = [*self._exact.get(subject, ()), *self._exact.get(f"{subject.rpartition('.')[0]}.*", ())]
+        if subject.startswith(INBOX):
+            return found
         for start, filter_, session, sid in self._wild:
             if subject.startswith(start) and fits(filter_, subject):
                 found.append((session, sid))
@@ -227,20 +232,14 @@ class VirtualServer:
 
     def api(self, verb: str, rest: list[str], body: dict[str, Any]) -> Answer:
         """The answer to a call."""
-        calls: dict[str, Callable[..., Answer]] = {
-            "STREAM.INFO": self._info, "STREAM.UPDATE": self._update, "STREAM.DELETE": self._delete,
-            "STREAM.PURGE": self._purge, "STREAM.MSG.GET": self._get, "STREAM.MSG.DELETE": self._remove,
-            "CONSUMER.CREATE": self._pull, "CONSUMER.DURABLE.CREATE": self._durable,
-            "CONSUMER.INFO": self._consumer, "CONSUMER.DELETE": self._end_consumer,
-        }  # fmt: skip
         if verb == "INFO":
             return {"domain": self.domain}
         if verb == "STREAM.CREATE":
             return self._create(rest[0], body)
-        if verb not in calls:
+        if verb not in CALLS:
             raise Unknown(f"no {verb} in the simulation")
         stream = self.streams.get(rest[0])
-        return NO_STREAM if stream is None else calls[verb](stream, *rest[1:], body)
+        return NO_STREAM if stream is None else CALLS[verb](self, stream, *rest[1:], body)
 
     def _create(self, name: str, body: dict[str, Any]) -> Answer:
         if (found := self.streams.get(name)) is not None:
@@ -279,19 +278,17 @@ class VirtualServer:
 
     def _link(self, target: VirtualStream, source: dict[str, Any]) -> Link:
         way, name = Way(target, source), source["name"]
-        if "consumer" not in source:
+        if "consumer" in source:
+            raise Unknown("no consumer for a source in the simulation")
+        if "external" not in source:
             return CopyLink(self, way, self.streams[name])
-        key = name, source["consumer"]["name"]
-        api = (source.get("external") or {}).get("api", "")
-        domain = api.removeprefix("$JS.").removesuffix(".API")
-        return FlowLink(
-            self, way, (lambda: self.far_durable(domain, key)) if api else lambda: self.durables.get(key), key[1]
-        )
+        domain = source["external"]["api"].removeprefix("$JS.").removesuffix(".API")
+        return FlowLink(self, way, lambda: self.far_server(domain))
 
-    def far_durable(self, domain: str, key: tuple[str, str]) -> Durable | None:
-        """A consumer of a leaf node, if it can be reached."""
+    def far_server(self, domain: str) -> "VirtualServer | None":
+        """The server of a leaf node, if it can be reached."""
         far, uplink = self.uplinks.get(domain, (None, None))
-        return None if far is None or uplink is None or not (uplink.is_up and far.is_up) else far.durables.get(key)
+        return None if far is None or uplink is None or not (uplink.is_up and far.is_up) else far
 
     def _info(self, stream: VirtualStream, _: dict[str, Any]) -> Answer:
         state = stream.state()
@@ -307,8 +304,7 @@ class VirtualServer:
         del self.streams[stream.name]
         for one in self.links.pop(stream.name, {}).values():
             one.end()
-        for key in [key for key in self.durables if key[0] == stream.name]:
-            del self.durables[key]
+        self.durables.pop(stream.name, None)
         for key in [key for key in self.pullers if key[0] == stream.name]:
             self.pullers.pop(key).end()
         return {"success": True}
@@ -332,7 +328,7 @@ class VirtualServer:
         stream, said = self.streams[rest[0]], "Message Not Found"
         ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.decode(frame.data)
         if "multi_last" in ask:
-            filters, said = ask["multi_last"], "No Results"
+            filters, said = tuple(ask["multi_last"]), "No Results"
             last = {one.subject: one for one in stream.messages.values() if matches(filters, one.subject)}
             found = sorted(last.values(), key=lambda one: one.sequence)
         elif "batch" in ask:
@@ -360,26 +356,15 @@ class VirtualServer:
         made = self.pullers[key] = Puller(self.world, stream, {**config, "name": name}, self._deliver)
         return {"config": config, "num_pending": len(made.waiting), "name": name}
 
-    def _durable(self, stream: VirtualStream, name: str, body: dict[str, Any]) -> Answer:
-        key, config = (stream.name, name), body["config"]
-        if key in self.durables:
-            self.durables[key].change(config)
-        else:
-            self.durables[key] = Durable(stream, config)
-        return {"config": config}
-
     def _consumer(self, stream: VirtualStream, name: str, _: dict[str, Any]) -> Answer:
-        if (durable := self.durables.get((stream.name, name))) is not None:
-            return durable.info()
         puller = self.pullers.get((stream.name, name))
         return NO_CONSUMER if puller is None else {"config": puller.config, "num_pending": len(puller.waiting)}
 
     def _end_consumer(self, stream: VirtualStream, name: str, _: dict[str, Any]) -> Answer:
-        key = stream.name, name
-        puller, durable = self.pullers.pop(key, None), self.durables.pop(key, None)
+        puller = self.pullers.pop((stream.name, name), None)
         if puller is not None:
             puller.end()
-        return NO_CONSUMER if puller is None and durable is None else {"success": True}
+        return NO_CONSUMER if puller is None else {"success": True}
 
     # ---- crashes
 
@@ -435,19 +420,23 @@ class Uplink:
 
 def _parted(call: str) -> list[str]:
     """The words of a call that say what it does, then the names in it."""
-    for length in (3, 2, 1):
-        words = call.split(".")
+    words = call.split(".")
+    for length in (2, 3, 1):
         verb = ".".join(words[:length])
         if verb in VERBS:
             return [verb, *words[length:]]
     raise Unknown(f"no {call} in the simulation")
 
 
-VERBS = {
-    "INFO", "DIRECT.GET", "STREAM.CREATE", "STREAM.INFO", "STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE",
-    "STREAM.MSG.GET", "STREAM.MSG.DELETE", "CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO",
-    "CONSUMER.DELETE", "CONSUMER.MSG.NEXT",
+CALLS: dict[str, Callable[..., Answer]] = {
+    "STREAM.INFO": VirtualServer._info, "STREAM.UPDATE": VirtualServer._update, "STREAM.DELETE": VirtualServer._delete,
+    "STREAM.PURGE": VirtualServer._purge, "STREAM.MSG.GET": VirtualServer._get,
+    "STREAM.MSG.DELETE": VirtualServer._remove, "CONSUMER.CREATE": VirtualServer._pull,
+    "CONSUMER.INFO": VirtualServer._consumer,
+    "CONSUMER.DELETE": VirtualServer._end_consumer,
 }  # fmt: skip
+"""What answers a call that is about a stream."""
+VERBS = {"INFO", "DIRECT.GET", "STREAM.CREATE", "CONSUMER.MSG.NEXT", *CALLS}
 
 
 def _shown(found: Kept) -> dict[str, Any]:

@@ -7,7 +7,7 @@ A test compares this with a real server.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -60,7 +60,8 @@ def fits(filter_: str, subject: str) -> bool:
     return all(one in ("*", ">", token) for one, token in zip(words, tokens, strict=False))
 
 
-def matches(filters: Sequence[str], subject: str) -> bool:
+@lru_cache(maxsize=1 << 14)
+def matches(filters: tuple[str, ...], subject: str) -> bool:
     """Whether a subject matches one of the filters; any does if there is none."""
     return not filters or any(fits(one, subject) for one in filters)
 
@@ -70,6 +71,7 @@ def literal(filter_: str) -> str:
     return filter_.partition("*")[0].removesuffix(">")
 
 
+@lru_cache(maxsize=1 << 14)
 def transformed(subject: str, source: str, target: str) -> str:
     """A subject by the server's transform: wildcards, the partition of the first, and the rest."""
     tokens, pattern = subject.split("."), source.split(".")
@@ -98,6 +100,7 @@ class VirtualStream:
 
     def __init__(self, config: dict[str, Any], clock: Callable[[], int], identity: str) -> None:
         self.config, self.clock, self.identity, self.created_ns = dict(config), clock, identity, clock()
+        self.name = str(config["name"])
         self.messages: dict[int, Kept] = {}
         self.stored: dict[int, Kept] = {}
         """All that it has ever held."""
@@ -122,15 +125,10 @@ class VirtualStream:
 
     def learn(self) -> None:
         """Take over what the configuration says."""
-        self.filters = list[str](self.config.get("subjects") or ())
+        self.filters = tuple[str, ...](self.config.get("subjects") or ())
         self._starts = tuple(literal(one) for one in self.filters)
         self._window = int(self.config.get("duplicate_window") or 120 * SECOND)
         self._most = int(self.config.get("max_msgs_per_subject") or -1)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.config["name"])
 
     @property
     def first(self) -> int:
@@ -139,7 +137,7 @@ class VirtualStream:
 
     def takes(self, subject: str) -> bool:
         """Whether it stores messages on a subject."""
-        return subject.startswith(self._starts) and any(fits(one, subject) for one in self.filters)
+        return subject.startswith(self._starts) and matches(self.filters, subject)
 
     # ---- storing
 

@@ -219,16 +219,10 @@ class Troubles:
         names = EdgeNames("pl", name)
         events = (await wire.api("STREAM.INFO.pl-EVENTS"))["config"]
         others = [one for one in events["sources"] if one["name"] != names.inlet]
-        own = edge_streams.inlet_source(names, events, None)
         if len(others) == len(events["sources"]):
             return
         await wire.api("STREAM.UPDATE.pl-EVENTS", {**events, "sources": others})
-        consumer = edge_streams.inlet_consumer(names, (name,))
-        place = f"{names.inlet}.{consumer['durable_name']}"
-        await wire.api(f"CONSUMER.DELETE.{place}")
-        await wire.api(f"CONSUMER.DURABLE.CREATE.{place}", {"stream_name": names.inlet, "config": consumer})
-        target = f"pl.inbox.{partition_of(name, PARTITIONS)}.{name}.>"
-        other = {**own, "subject_transforms": [{"src": f"pl.events.{name}.>", "dest": target}]}
+        other = edge_streams.inlet_source(names, (name, "c9"), PARTITIONS, None)
         await wire.api("STREAM.UPDATE.pl-EVENTS", {**events, "sources": [*others, other]})
 
     def added_again(self) -> None:

@@ -42,8 +42,8 @@ class ProcessLoop(asyncio.AbstractEventLoop):
         self.process, self._world = process, process.world
         self.faults: list[str] = []
         """What nobody has handled."""
-        self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
-        """Those that somebody still knows."""
+        self.made: list[weakref.ref[asyncio.Task[Any]]] = []
+        """The tasks that were made."""
         self._ready = deque[Call]()
         self._timers: list[tuple[float, int, Timer]] = []
         self._serial = itertools.count()
@@ -52,9 +52,7 @@ class ProcessLoop(asyncio.AbstractEventLoop):
         """The virtual time."""
         return self._world.now
 
-    def get_debug(self) -> bool:
-        """Whether to look for mistakes: that takes long."""
-        return False
+    get_debug = bool  # False: to look for mistakes takes long. Each future and task asks
 
     def is_running(self) -> bool:
         """Whether it has not ended."""
@@ -96,7 +94,7 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> "asyncio.Task[Any]":
         """A task of this loop."""
         made = asyncio.Task(coro, loop=self, name=name, context=context)
-        self.tasks.add(made)
+        self.made.append(weakref.ref(made))
         return made
 
     def run_in_executor(self, _: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
@@ -115,8 +113,14 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     @property
     def unhandled(self) -> list[str]:
         """What nobody has handled: also of tasks that are over, and whose outcome nobody has asked for."""
-        over = [one for one in self.tasks if one.done() and not one.cancelled() and one._log_traceback]
+        known = [task for one in self.made if (task := one()) is not None]
+        over = [one for one in known if one.done() and not one.cancelled() and one._log_traceback]
         return self.faults + [f"{one.get_name()}: {one.exception()!r}" for one in over]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is ready to be called."""
+        return bool(self._ready)
 
     @property
     def due(self) -> float:
@@ -124,20 +128,29 @@ class ProcessLoop(asyncio.AbstractEventLoop):
         if self._ready:
             return self._world.now
         timers = self._timers
-        while timers and timers[0][2].is_cancelled:
+        while timers:
+            if not timers[0][2].is_cancelled:
+                return timers[0][0]
             heapq.heappop(timers)
-        return timers[0][0] if timers else NEVER
+        return NEVER
 
-    def turn(self) -> None:
-        """Run what is ready now, and what that makes ready."""
+    def turn(self, first: Callable[..., object] | None = None, args: tuple[Any, ...] = ()) -> None:
+        """Run what is ready now, and what that makes ready; before it, what the server has sent."""
         ready, timers, world = self._ready, self._timers, self._world
         before = asyncio._get_running_loop()
         asyncio._set_running_loop(self)
         try:
+            if first is not None:
+                try:
+                    first(*args)
+                except Exception as error:  # noqa: BLE001  # as asyncio does
+                    self.call_exception_handler({"message": "in a callback", "exception": error})
             while timers and timers[0][0] <= world.now:
                 ready.append(heapq.heappop(timers)[2])
             while ready:
-                world.count_turn()
+                world.turns += 1
+                if world.turns > TURNS:
+                    raise Endless(f"seed {world.seed}: more than {TURNS:,} turns")
                 for _ in range(len(ready)):
                     one = ready.popleft()
                     if not one.is_cancelled:
@@ -206,7 +219,19 @@ class Process:
         """Let this process call something in its next turn."""
         if not self.is_dead:
             self.loop.call_soon(call, *args)
-            self._wake()
+            if self._wakes_at > self.world.now:
+                self._wake()
+
+    def arrive(self, call: Callable[..., object], *args: object) -> None:
+        """Let this process take what has arrived: now, if that is all there is to do at this moment."""
+        if self.is_dead:
+            return
+        world = self.world
+        if self._paused_until > world.now or self.loop.is_busy or self._wakes_at <= world.now or world.has_more:
+            self.call(call, *args)
+            return
+        self.loop.turn(call, args)
+        self._wake()
 
     def pause(self, seconds: float) -> None:
         """Run nothing for so long."""
@@ -243,17 +268,16 @@ class Process:
         """Drop what the process was doing, without running any of it on."""
         self.is_dead = True
         loop = self.loop
-        for task in [one for one in loop.tasks if not one.done()]:
-            setattr(task, "_log_destroy_pending", False)  # noqa: B010  # asyncio reads it, and typeshed lacks it
-            work = task.get_coro()
-            for _ in range(20):
-                try:
-                    work.close()
-                except RuntimeError:
-                    continue  # a `finally` of it waits for something
-                except BaseException:  # noqa: BLE001  # whatever it raises, it is dropped
-                    pass
-                break
+        # What a `finally` begins belongs to this loop. Without it asyncio would keep it in a loop of this thread.
+        before = asyncio._get_running_loop()
+        asyncio._set_running_loop(loop)
+        try:
+            for one in loop.made:  # it grows: a `finally` may make tasks
+                if (task := one()) is not None and not task.done():
+                    setattr(task, "_log_destroy_pending", False)  # noqa: B010  # asyncio reads it, and typeshed lacks it
+                    _close_work(task.get_coro())
+        finally:
+            asyncio._set_running_loop(before)
         loop.drop()
 
 
@@ -279,6 +303,11 @@ class World:
         if self.is_told:
             self.story.append(f"{self.now - 1_000:9.4f}  {' '.join(map(str, words))}")
 
+    @property
+    def has_more(self) -> bool:
+        """Whether something else happens at this moment."""
+        return bool(self._events) and self._events[0][0] <= self.now
+
     def later(self, seconds: float, call: Callable[..., object], *args: Any) -> None:
         """Call something at a later time, outside of any process."""
         heapq.heappush(self._events, (self.now + seconds, next(self._serial), call, args))
@@ -286,12 +315,6 @@ class World:
     def at(self, moment: float, call: Callable[..., object], *args: Any) -> None:
         """Call something at a moment; at once if it is past."""
         heapq.heappush(self._events, (moment, next(self._serial), call, args))
-
-    def count_turn(self) -> None:
-        """Note that a process runs a turn. Raises `Endless`."""
-        self.turns += 1
-        if self.turns > TURNS:
-            raise Endless(f"seed {self.seed}: more than {TURNS:,} turns")
 
     def process(self, name: str) -> Process:
         """A new process."""
@@ -367,6 +390,18 @@ class World:
         with mock.patch.object(sys, "unraisablehook", _ignored), warnings.catch_warnings(action="ignore"):
             for one in self.processes:
                 one.bury()
+
+
+def _close_work(work: Any) -> None:
+    """End a coroutine, whatever it says to that."""
+    for _ in range(20):
+        try:
+            work.close()
+        except RuntimeError:
+            continue  # a `finally` of it waits for something
+        except BaseException:  # noqa: BLE001  # whatever it raises, it is dropped
+            pass
+        break
 
 
 def _close(left: AsyncGenerator[Any, Any]) -> None:
