@@ -8,6 +8,7 @@ An answer is counted while it is unpacked, so a small one that unfolds to much t
 import base64
 import re
 import socket
+import string
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +26,10 @@ EXCERPT = 1 << 16
 MASK = "***"
 SHORTEST = 4
 """Characters of a secret; shorter ones are part of many words."""
+WORD = frozenset(f"{string.ascii_letters}{string.digits}+/-_%=")
+"""The characters of a word in base64, also in a URL."""
+URL_SAFE = {"+": "-", "/": "_"}
+"""The characters of base64 that stand for others in a URL."""
 PATTERNS = (
     (re.compile(r"\b(bearer|basic)(\s+|%20|\+)[^\s\"'<>,;]+", re.IGNORECASE), rf"\1 {MASK}"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+(\.[\w-]*)?"), MASK),
@@ -50,7 +55,7 @@ class Unpacking:
         word = encoding.strip().lower()
         if word not in ("", "identity", "gzip"):
             raise ValueError(f"the answer has the Content-Encoding {said(encoding)!r}, which nobody asked for")
-        self._most, self._taken = most, 0
+        self._most, self._taken, self._sent = most, 0, 0
         self._packed = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if word == "gzip" else None
 
     def take(self, piece: bytes) -> Iterator[bytes]:
@@ -59,6 +64,8 @@ class Unpacking:
             for at in range(0, len(piece), PIECE):
                 yield self._counted(piece[at : at + PIECE])
             return
+        self._sent += len(piece)
+        self._check(self._sent - PIECE)  # what unfolds to nothing has an end too
         while piece and not self._packed.eof:
             try:
                 found = self._packed.decompress(piece, PIECE)
@@ -69,9 +76,12 @@ class Unpacking:
 
     def _counted(self, found: bytes) -> bytes:
         self._taken += len(found)
-        if self._most is not None and self._taken > self._most:
-            raise TooLarge(f"the answer has more than {self._most:,} bytes")
+        self._check(self._taken)
         return found
+
+    def _check(self, size: int) -> None:
+        if self._most is not None and size > self._most:
+            raise TooLarge(f"the answer has more than {self._most:,} bytes")
 
 
 def said(text: object, secrets: Iterable[str] = ()) -> str:
@@ -79,9 +89,9 @@ def said(text: object, secrets: Iterable[str] = ()) -> str:
 
     secrets: what was sent to them. It is masked in the usual encodings too, and where the end of it was cut off.
     """
-    found = " ".join(str(text).split())
-    for secret in _forms(secrets):
-        found = _written(secret).sub(MASK, found)
+    found = " ".join(str(text)[:EXCERPT].split())
+    for secret, is_packed in _forms(secrets):
+        found = _without(found, _written(secret), WORD if is_packed else frozenset())
         cut = next((n for n in range(len(secret) - 1, SHORTEST, -1) if found.endswith(secret[:n])), 0)
         found = found[: len(found) - cut] + MASK if cut else found
     for pattern, mask in PATTERNS:
@@ -95,19 +105,53 @@ def problem(error: BaseException, secrets: Iterable[str] = ()) -> str:
     return said(str(error) or type(error).__name__, secrets)
 
 
-def _forms(secrets: Iterable[str]) -> list[str]:
-    """Secrets as they may come back: as they are, and in base64. Those that hold others come first."""
+def _forms(secrets: Iterable[str]) -> list[tuple[str, bool]]:
+    """Secrets as they may come back: as they are, and what a word in base64 has of them. Longer ones come first.
+
+    Each comes with whether it is a part of such a word.
+    """
     known = {one for one in (" ".join(one.split()) for one in secrets) if len(one) >= SHORTEST}
-    coded = {base64.b64encode(one.encode(errors="replace")).decode().rstrip("=") for one in known}
-    return sorted({*known, *coded}, key=len, reverse=True)
+    packed = {part for one in known for part in _packed(one.encode(errors="replace")) if len(part) >= SHORTEST}
+    return sorted({*((one, False) for one in known), *((one, True) for one in packed)}, key=_length, reverse=True)
+
+
+def _length(form: tuple[str, bool]) -> tuple[int, str]:
+    return len(form[0]), form[0]
+
+
+def _packed(secret: bytes) -> Iterator[str]:
+    """The characters that base64 has for a secret, by how many bytes stand before it in a group of three.
+
+    So a user and a password are found that were packed into one word.
+    """
+    for before in range(3):
+        word = base64.b64encode(bytes(before) + secret).decode()
+        yield word[-(-before * 8 // 6) : (before + len(secret)) * 8 // 6]
+
+
+def _without(text: str, secret: re.Pattern[str], around: frozenset[str]) -> str:
+    """A text in which a secret is masked, with the characters around it that are among these."""
+    found, at = list[str](), 0
+    for hit in secret.finditer(text):
+        begin, end = max(hit.start(), at), max(hit.end(), at)
+        while begin > at and text[begin - 1] in around and text[begin - 1] != "=":
+            begin -= 1
+        while end < len(text) and text[end] in around:
+            end += 1
+        found += [text[at:begin], MASK] if end > at else []
+        at = end
+    return "".join([*found, text[at:]])
 
 
 def _written(secret: str) -> re.Pattern[str]:
     """A secret, in which any character may be written as in a URL or in JSON."""
     forms = (
-        {re.escape(one), "".join(f"%{byte:02x}" for byte in one.encode(errors="replace")), rf"\u{ord(one):04x}"}
+        {
+            re.escape(one), re.escape(URL_SAFE.get(one, one)), rf"\u{ord(one):04x}",
+            "".join(f"%{byte:02x}" for byte in one.encode(errors="replace")),
+        }
         for one in secret
-    )
+    )  # fmt: skip
     return re.compile("".join(f"(?:{'|'.join(sorted(one))})" for one in forms), re.IGNORECASE)
 
 

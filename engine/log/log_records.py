@@ -4,6 +4,7 @@ Belongs here: reads that end. Does not: states (`latest`, `as_of`), future recor
 """
 
 import json
+import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from operator import itemgetter
@@ -21,10 +22,15 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.errors import NewerRecord, NotFound
 from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
+from phaseline.schemas.subjects import quoted_id
 from phaseline.schemas.templates import reading
 
 NO_RECORD = (ValueError, KeyError, TypeError, AttributeError)
 """What is raised where a body holds no record."""
+ENTITY = re.compile(
+    r"\.(?:state\.\d+(?:\.mark)?|transition\.mark\.-\.-)\.([^.]+)\.(.+)|\.transition\.([^.]+)\.[^.]+\.[^.]+\.(.+)"
+)
+"""The kind and the tokens of the id in a subject of STATE, of a mark, or of a transition."""
 
 
 class Logged(NamedTuple):
@@ -145,7 +151,7 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
     if foreign.is_json_copy(message.block):
         return None
     is_ours = foreign.is_by_worker(message.block)
-    record = record_in(message.data) if is_ours else None
+    record = _about_its_subject(message, record_in(message.data)) if is_ours else None
     if record is None and not (is_ours and losses.is_loss(message.data)):
         foreign.report(stream, message)
     return record
@@ -153,10 +159,19 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
 
 def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None:
     """The record in a message of STATE; None if it is a copy of a foreign message, which is reported."""
-    record = None if foreign.is_copy(message.block) else record_in(message.data)
+    record = None if foreign.is_copy(message.block) else _about_its_subject(message, record_in(message.data))
     if record is None:
         foreign.report(stream, message)
     return record
+
+
+def _about_its_subject(message: LastMessage | Stored, record: Record | None) -> Record | None:
+    """A record; None if it is about another entity than its subject: no worker writes such a one."""
+    if record is None or isinstance(record, Rejection):
+        return record
+    found = ENTITY.search(message.subject)
+    named = () if found is None else tuple(filter(None, found.groups()))
+    return record if named == (record.entity.kind, quoted_id(record.entity.id)) else None
 
 
 def entities_in_state(stream: str, messages: Sequence[LastMessage | Stored]) -> list[EntityAfter | None]:

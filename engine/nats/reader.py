@@ -168,10 +168,6 @@ class Reader:
         self.interrupted = True
         self._arrived.set()
 
-    def start_again(self) -> None:
-        """Read once more what follows the last message that came, with a new consumer."""
-        self._broken.set()
-
     async def _open(self) -> None:
         """Create a consumer that starts after the last message that came."""
         self._name = f"r{secrets.token_hex(6)}"

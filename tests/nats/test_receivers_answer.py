@@ -354,6 +354,35 @@ async def test_a_mail_server_that_hangs_or_is_private_or_has_no_tls() -> None:
         assert found.mails == []
 
 
+async def test_a_mail_server_that_never_ends_its_answer() -> None:
+    """Nothing would end it but the time that it may take, in which memory fills."""
+    for command in ("EHLO", "MAIL", "DATA"):
+        async with receiving_mail(**{command: "endless"}) as found:
+            attempt = await to_mail(found, timeout="600s")
+        assert attempt.outcome == "failed"
+        assert "too long" in attempt.said
+
+
+@pytest.mark.parametrize("methods", ["PLAIN", "LOGIN"])
+async def test_a_mail_server_that_repeats_what_signs_in(methods: str) -> None:
+    """In base64, as it was sent: PLAIN packs user and password into one word."""
+    async with receiving_mail(EHLO=f"250-here\r\n250 AUTH {methods}", AUTH="echo") as found:
+        attempt = await to_mail(found, user="phaseline", password="hush-hush-word")
+    [word] = [one.split()[-1] for one in found.commands if one.startswith("AUTH")]
+    assert attempt.outcome == "failed"
+    assert b"hush-hush-word" in base64.b64decode(word) or methods == "LOGIN"
+    assert "no AUTH" in attempt.said
+    assert methods == "LOGIN" or word not in attempt.said
+
+
+async def test_a_receiver_that_repeats_the_user_of_its_url() -> None:
+    packed = base64.b64encode(b"phaseline:hush-hush-word").decode()
+    async with receiving(answer(500, f"no such user {packed}".encode())) as found:
+        attempt = await to_web(found, url=f"http://phaseline:hush-hush-word@127.0.0.1:{found.port}/")
+        assert found.got[0].headers["authorization"] == f"Basic {packed}"
+    assert attempt.said == "500 Said: no such user ***"
+
+
 # ---- NATS
 
 

@@ -16,10 +16,11 @@ from phaseline.engine import outgoing
 from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
 from phaseline.engine.products.observe.discovery import Resource
 from phaseline.engine.products.observe.kubernetes_api import AnswerTooLarge, Unavailable
+from phaseline.engine.replay.archive.bucket import Bucket
 from phaseline.engine.surfaces.http.access import jwts
 from phaseline.engine.surfaces.http.access.access import JwtSettings
 from phaseline.schemas import bounds
-from phaseline.schemas.errors import NoAnswer, SetupError
+from phaseline.schemas.errors import BadArchive, NoAnswer, SetupError
 from tests.support.lying_server import Answer, dripping, endless, head, lying, unfolding
 from tests.support.raising import raises
 
@@ -167,3 +168,20 @@ async def test_keys_that_come_packed() -> None:
         url = f"http://127.0.0.1:{port}/"
         found = await asyncio.to_thread(outgoing.fetch, url, 100, 60, lambda _: False)
     assert found == b'{"keys": []}'
+
+
+async def test_an_object_store_that_repeats_our_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The token of a session goes with each request."""
+
+    async def answer(_: bytes) -> AsyncIterator[bytes]:
+        yield head("403 no") + f"you are {TOKEN}".encode()
+
+    async with lying(answer) as port:
+        for name, value in {
+            "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_SESSION_TOKEN": TOKEN, "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true",
+        }.items():  # fmt: skip
+            monkeypatch.setenv(name, value)
+        with pytest.raises(BadArchive, match="you are") as raised:
+            await asyncio.to_thread(lambda: Bucket("s3://bucket/log").manifest())
+    assert TOKEN[:10] not in str(raised.value)

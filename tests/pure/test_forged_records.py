@@ -7,17 +7,23 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
+from phaseline.engine.log import log_records
+from phaseline.engine.nats.direct_get import LastMessage
 from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH
+from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Transition
+from phaseline.schemas.subjects import Subjects
 from tests.support import edge_worlds
 from tests.support.raising import raises
 from tests.support.strategies import random_history
 
 RANDOM = Random(7)
 HISTORY = random_history(edge_worlds.KINDS, [RANDOM.randbytes(SEED_LENGTH) for _ in range(20)])
-RECORD = next(one for step in HISTORY.steps for one in step.records if isinstance(one, Transition))
+SUBJECTS = Subjects("pl")
+RECORDS = [one for step in HISTORY.steps for one in step.records if isinstance(one, Transition)]
+RECORD = RECORDS[0]
 FORGED = [
     replace(RECORD, entity=replace(RECORD.entity, facets=())),
     replace(RECORD, entity=replace(RECORD.entity, facets=(), id="\x1b[31m" * 1_000)),
@@ -33,3 +39,26 @@ def test_a_record_that_cannot_be_taken_is_named(number: int) -> None:
         follower._put(7, FORGED[number])
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 1_000
+
+
+def message(subject: str, record: Transition) -> LastMessage:
+    """As a worker writes it, on a subject."""
+    body = wire_codec.write(record, 0, 1, "phaseline/pl")
+    return LastMessage(body, 7, subject, b"NATS/1.0\r\nNats-Batch-Id:x\r\n\r\n")
+
+
+@pytest.mark.parametrize("number", range(min(20, len(RECORDS))))
+def test_a_record_on_the_subject_of_another_entity_counts_nowhere(number: int) -> None:
+    record = RECORDS[number]
+    entity = record.entity
+    state = SUBJECTS.state(0, entity.kind, entity.id)
+    log = SUBJECTS.transition(0, entity.kind, record.facet, record.after.phase, entity.id)
+    assert log_records.record_in_state("pl-STATE", message(state, record)) is not None
+    assert log_records.record_in_log("pl-LOG", message(log, record)) is not None
+    for other in (
+        replace(record, entity=replace(entity, id=f"{entity.id}x")),
+        replace(record, entity=replace(entity, id=entity.id.rpartition("/")[2] + "/x")),
+        replace(record, entity=replace(entity, kind="no_such")),
+    ):
+        assert log_records.record_in_state("pl-STATE", message(state, other)) is None
+        assert log_records.record_in_log("pl-LOG", message(log, other)) is None

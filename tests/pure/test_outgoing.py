@@ -3,6 +3,7 @@
 import base64
 import gzip
 import tracemalloc
+import zlib
 
 import pytest
 from hypothesis import given
@@ -39,6 +40,14 @@ def test_a_body_that_unfolds_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
+def test_a_body_that_unfolds_to_nothing_has_an_end() -> None:
+    """Blocks without content, one after the other: no byte of a body comes of them."""
+    packed = zlib.compressobj(wbits=31)
+    start = packed.compress(b"x") + packed.flush(zlib.Z_FULL_FLUSH)
+    with pytest.raises(TooLarge):
+        unpacked("gzip", start + b"\0\0\0\xff\xff" * PIECE, 1 << 17, 1 << 16)
+
+
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "x" * 9_999])
 def test_other_encodings_are_refused(encoding: str) -> None:
     with pytest.raises(ValueError, match="which nobody asked for") as raised:
@@ -60,6 +69,18 @@ def test_what_was_sent_is_not_repeated(text: str) -> None:
     found = said(text, [TOKEN])
     assert not any(part in found for part in (TOKEN[:12], TOKEN[-8:], base64.b64encode(TOKEN.encode()).decode()[:12]))
     assert found.isprintable()
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40), st.booleans())
+def test_a_word_in_base64_that_holds_what_was_sent_is_not_repeated(before: bytes, after: bytes, in_url: bool) -> None:
+    """As user and password are packed to sign in, whatever stands before and behind them."""
+    packed = (base64.urlsafe_b64encode if in_url else base64.b64encode)(before + TOKEN.encode() + after).decode()
+    assert said(f"sign-in: {packed}, no", [TOKEN]) == f"sign-in: {MASK}, no"
+    assert said(f"x={packed.rstrip('=')}", [TOKEN]) == f"x={MASK}"
+
+
+def test_a_word_without_end_is_read_once() -> None:
+    assert said("a" * (1 << 22), [TOKEN, "secret-word"]).startswith("aaa")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,11 @@ async def drip(_: GotRequest, writer: asyncio.StreamWriter) -> None:
 
 @dataclass
 class MailReceiver:
-    """A mail server that keeps mails. refuses: by command, what it answers instead of yes."""
+    """A mail server that keeps mails.
+
+    refuses: by command, what it answers instead of yes: `hang` is nothing, `endless` lines without end, `echo` refuses
+    with the command itself.
+    """
 
     refuses: dict[str, str] = field(default_factory=dict)
     mails: list[bytes] = field(default_factory=list)
@@ -161,9 +165,7 @@ class MailReceiver:
                 self.commands.append(line)
                 word = line.split(" ", maxsplit=1)[0].upper()
                 if word in self.refuses:
-                    if self.refuses[word] == "hang":
-                        await asyncio.Event().wait()
-                    writer.write(f"{self.refuses[word]}\r\n".encode())
+                    await self._refuse(writer, self.refuses[word], line)
                 elif word == "DATA":
                     writer.write(b"354 go on\r\n")
                     self.mails.append(await reader.readuntil(b"\r\n.\r\n"))
@@ -177,6 +179,14 @@ class MailReceiver:
             pass
         finally:
             writer.close()
+
+    async def _refuse(self, writer: asyncio.StreamWriter, how: str, line: str) -> None:
+        if how == "hang":
+            await asyncio.Event().wait()
+        while how == "endless":
+            writer.write((b"250-" + b"x" * 500 + b"\r\n") * 100)
+            await writer.drain()
+        writer.write(f"535 no {line}\r\n".encode() if how == "echo" else f"{how}\r\n".encode())
 
 
 @asynccontextmanager

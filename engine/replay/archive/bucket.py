@@ -6,6 +6,8 @@ Two runs at once write parts of different names. The manifest is written only if
 """
 
 import io
+import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FEATURE = "an archive in an object store"
+CREDENTIAL = re.compile(r"^(AWS|AZURE|GOOGLE|GCP|GCS|MSI|IDENTITY)_.*(KEY|TOKEN|SECRET|PASSWORD|SAS|HEADER)")
+"""The names of what providers take from the environment and send."""
 COPIES = 16
 """The most parts of which there are copies on this machine: a server may read many, one after the other."""
 
@@ -54,7 +58,7 @@ class Bucket(ArchiveStore):
         try:
             return call()
         except (self._calls.exceptions.BaseError, OSError, ValueError) as error:
-            raise self.failed(outgoing.said(str(error).partition("\n")[0])) from None
+            raise self.failed(_said(error)) from None
 
     def _manifest(self) -> bytes | None:
         try:
@@ -64,7 +68,7 @@ class Bucket(ArchiveStore):
             self._tag = None
             return None
         except (self._calls.exceptions.BaseError, OSError, ValueError) as error:
-            raise self.failed(outgoing.said(str(error).partition("\n")[0])) from None
+            raise self.failed(_said(error)) from None
         self._tag = found.meta["e_tag"]
         return body
 
@@ -76,7 +80,7 @@ class Bucket(ArchiveStore):
         except (self._calls.exceptions.AlreadyExistsError, self._calls.exceptions.PreconditionError):
             raise self.failed("another run has written it at the same time: call this one again") from None
         except (self._calls.exceptions.BaseError, OSError) as error:
-            raise self.failed(outgoing.said(str(error).partition("\n")[0])) from None
+            raise self.failed(_said(error)) from None
         self._tag = stored["e_tag"]
 
     def draft(self, name: str) -> Path:
@@ -116,6 +120,12 @@ class Bucket(ArchiveStore):
     def locked(self) -> AbstractContextManager[None]:
         """Nothing keeps other runs out; `write` notices them."""
         return nullcontext()
+
+
+def _said(error: BaseException) -> str:
+    """What an object store says of a request that failed, without the credentials that went with it."""
+    known = (value for name, value in os.environ.items() if CREDENTIAL.search(name.upper()))
+    return outgoing.said(str(error).partition("\n")[0], known)
 
 
 def _bounded(found: Any, most: int | None) -> Iterator[bytes]:

@@ -13,7 +13,6 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.log.archived import note as archive_note
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import LogIdentity
-from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.reader import Reader
 from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.schemas import codec, losses
@@ -71,29 +70,13 @@ class LossWatch:
         before, self._idle = self._idle, (claim.position, last)
         if before is None or before[0] != claim.position or before[1] <= claim.vouched:
             return
-        if await self._is_withheld(inbox, before[1]):
-            self._idle = None
-            inbox.start_again()
-            return
         now = time.monotonic()
         if first > claim.vouched + 1 or now >= self._write_at:
-            # What EVENTS held at the look before this one would have come by now.
+            # What EVENTS held at the look before this one would have come by now. A reader to which a message is lost
+            # on its way, and which no other follows, learns that by the next heartbeat.
             claim.vouch(before[1])
             await claim.note()
             self._write_at = now + WRITE
-
-    async def _is_withheld(self, inbox: Reader, upto: int) -> bool:
-        """Whether an event up to this position did not come, though it was stored a look ago.
-
-        A reader notices a message that was lost on its way by the next one; if none follows, only by asking.
-        """
-        installation, claim = self._installation, self._claim
-        subject = installation.subjects.stored(claim.partition)
-        found = await last_message_from_leader(installation.wire, installation.layout.events, subject)
-        if found is None or not max(claim.position, inbox.delivered) < found.sequence <= upto:
-            return False
-        log.warning("event_withheld", partition=claim.partition, position=found.sequence, read=inbox.delivered)
-        return True
 
 
 async def _span(installation: Installation) -> tuple[int, int]:
