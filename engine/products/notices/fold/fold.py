@@ -464,7 +464,7 @@ class Fold:
                     yield group
 
     def _forget(self, group: NoticeGroup, time: int) -> None:
-        """It is over. What it held decides again."""
+        """It is over. What it held is told if it lasts from now on, because what had one cause ends together too."""
         self.groups.pop(group.key, None)
         for name in group.former:
             self._may_not_return(group, name)
@@ -473,7 +473,7 @@ class Fold:
         for key in self._holds.pop(group.key, {}):
             held = self.groups.get(key)
             if held is not None and held.phase == "Held":
-                held.phase, held.held_by, held.due = "Waiting", None, time
+                held.phase, held.held_by, held.due = "Waiting", None, time + held.rule.lasting
                 self._due.note(held)
 
     def _release(self, group: NoticeGroup) -> None:
