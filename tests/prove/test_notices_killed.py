@@ -108,6 +108,9 @@ async def live(main: Client, dice: random.Random) -> None:
     trigger = dice.choice(("not_ready", "not_ready", "ready", "ready", "cordon", "uncordon", "overdue", "deleted"))
     if dice.random() < 0.2:
         await say(main, "cluster", dice.choice(("overdue", "renewed", "update", "updated")), f"c{tree}")
+    if dice.random() < 0.1:  # all is as it should be again
+        for kind, entity in cluster_and_nodes(tree):
+            await say(main, kind, "adopt", entity, {"phase": "Running"})
     some = [dice.choice(nodes)] if dice.random() < 0.6 else nodes
     for node in some:
         await say(main, "node", trigger, node, {"reason": dice.choice(("A", "B"))})
@@ -216,7 +219,11 @@ async def until_all_is_recorded(main: Client, notices: Client, rules: Path, plac
     async def moved() -> object:
         return len(records), len(found)
 
-    await wait_for(is_complete, moved, pause=2.0)
+    try:
+        await wait_for(is_complete, moved, pause=2.0)
+    except AssertionError:
+        has, wants = {*recorded(records)}, {*merged(found)}
+        raise AssertionError(f"too many: {sorted(has - wants)}; missing: {sorted(wants - has)}") from None
     assert recorded(records) == merged(found)
     return found
 
