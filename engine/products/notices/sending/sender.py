@@ -276,7 +276,7 @@ class ReceiverQueue:
         self._failures += not attempt.about_message
         wait = max(attempt.wait, pause(max(tries, self._failures)))
         is_over = attempt.outcome == "refused" or now - _time(since, now) > GIVE_UP * SECOND
-        data = {"error": attempt.said, "tries": tries, "wait": wait, "failing_since": since}
+        data = {"error": attempt.said, "message": attempt.said, "tries": tries, "wait": wait, "failing_since": since}
         await self._sender.report(delivery, "given_up" if is_over else "failed", data)
         self._note("given_up" if is_over else "failed", delivery, attempt)
 
