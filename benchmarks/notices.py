@@ -1,16 +1,19 @@
-"""Notices: following a log against `watch --json`, and a storm of many entities by one cause.
+"""Notices: following a log against `watch --json`, and storms: their memory, and how soon somebody is told.
 
-Belongs here: both measurements. Does not: what rules make (`tests/laws/test_notice_laws`).
+Belongs here: these measurements. Does not: what rules make (`tests/laws/test_notice_laws`).
 """
 
 import asyncio
+import json
 import os
 import resource
 import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -30,7 +33,10 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
-from phaseline.schemas.records import SECOND, Transition
+from phaseline.schemas import wire_codec
+from phaseline.schemas.envelope import Event
+from phaseline.schemas.records import SECOND, Transition, nanoseconds
+from phaseline.schemas.templates.reading import read as reading_of
 from phaseline.testing import given
 
 RECORDS, ROUNDS, NODES = 50_000, 3, 50_000
@@ -45,6 +51,13 @@ STORM = """
 receivers: {ops: {nats: {subject: told}}}
 rules: [{name: nodes, when: {kinds: [node]}, for: 5m, to: [ops]}]
 """
+POOLS, WAIT = 50_000, 120.0
+"""How many pools one cluster has that is stopped, and for how many seconds that has to last."""
+TOLD = """
+receivers: {hook: {webhook: {url: "http://127.0.0.1:%d/", allow-private: true}}}
+rules: [{name: pools, when: {kinds: [node_pool]}, for: %ds, to: [hook]}]
+"""
+COMMAND = [sys.executable, "-m", "phaseline.engine.surfaces.cli"]
 FOLLOW = [sys.executable, "-c", f"{reading.SCRIPT}\nfrom benchmarks.notices import follow; follow(*sys.argv[1:])"]
 
 
@@ -73,8 +86,72 @@ async def run(records: int = RECORDS, rounds: int = ROUNDS, nodes: int = NODES) 
     memory = {way: statistics.median(one.memory for one in some) for way, some in costs.items()}
     return {
         "records": records, "rounds": rounds, "cpu": cpu, "memory": memory, "ratio": statistics.median(ratios),
-        "storm": storm(nodes),
+        "storm": storm(nodes), "told": await told(),
     }  # fmt: skip
+
+
+async def told(pools: int = POOLS, wait: float = WAIT) -> dict[str, Any]:
+    """One event makes so many pools of a cluster bad: how long after the rule's time its message arrives by HTTP."""
+    arrived: asyncio.Queue[tuple[float, dict[str, Any]]] = asyncio.Queue()
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = int(head.partition("content-length: ")[2].split()[0])
+        message = json.loads(await reader.readexactly(length))
+        arrived.put_nowait((time.time(), message))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async with EmbeddedServer() as server, AsyncExitStack() as stack:
+        hook = await stack.enter_async_context(await asyncio.start_server(take, "127.0.0.1", 0))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        rules = folder / "rules.yaml"
+        rules.write_text(TOLD % (hook.sockets[0].getsockname()[1], wait))
+        settings = Settings(nats=(server.url,), partitions=1)
+        environment = {**os.environ, "PHASELINE_NATS": server.url}
+        wire = await stack.enter_async_context(Wire.open(settings, name="bench"))
+        await provision(wire, settings, installed().copies.values())
+        for words in (["worker"], ["notify", "--rules", str(rules)]):
+            await stack.enter_async_context(_command(words, environment, folder / words[0]))
+        client = await stack.enter_async_context(Client.open(settings))
+        await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"}, timeout=600)
+        await _until_said(folder / "notify", "at work")
+        adopted = (new_event(client.default_source, "node_pool", f"c1/p{number}") for number in range(pools))
+        await client.publish_many(adopted)
+        await client.publish_and_wait("node_pool", "adopt", "c1/last", {"phase": "Running"}, timeout=600)
+        stopped = time.time()
+        await client.publish_and_wait("cluster", "overdue", "c1", timeout=600)
+        decided = time.time() - stopped
+        at, message = await arrived.get()
+    return {
+        "pools": message["number"], "for": wait, "decided": decided, "title": message["title"],
+        "after": at - nanoseconds(message["due"]) / SECOND,
+    }  # fmt: skip
+
+
+def new_event(source: str, kind: str, entity_id: str) -> Event:
+    """The event that makes an entity known as running."""
+    return Event(
+        id=f"adopt-{entity_id}", source=source, type=f"{kind}.adopt", specversion="1.0", subject=f"{kind}/{entity_id}",
+        data={"phase": "Running"},
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def _command(words: list[str], environment: dict[str, str], said: Path) -> AsyncIterator[None]:
+    """A command at work, stopped at the end. What it says goes to a file."""
+    with said.open("wb") as file:
+        process = await asyncio.create_subprocess_exec(*COMMAND, *words, env=environment, stderr=file, stdout=file)
+    try:
+        yield
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _until_said(file: Path, text: str) -> None:
+    while text not in await asyncio.to_thread(file.read_text):
+        await asyncio.sleep(0.1)
 
 
 async def _worker(stack: AsyncExitStack, settings: Settings) -> None:
@@ -129,22 +206,28 @@ async def _follow(url: str, name: str) -> int:
 
 
 def storm(nodes: int) -> dict[str, Any]:
-    """So many nodes fail by one cause and recover: what is told, CPU, memory."""
+    """So many nodes fail by one cause and recover: what is told, CPU, and the memory that they take meanwhile."""
     kinds = installed()
     bad, well = _records()
     rules = read_rules.read(STORM, kinds)
     fold, told = Fold(kinds, rules), list[NoticeEvent]()
-    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    for _ in _many(bad, nodes, 0):  # caches of reading
+        pass
+    before, begun = _megabytes(), time.process_time()
     for place, record in enumerate(_many(bad, nodes, 0), 1):
         told += fold.take(place, record)
     told += fold.advance(bad.time_ns + 301 * SECOND)
+    more = _megabytes() - before
     for place, record in enumerate(_many(well, nodes, 600 * SECOND), nodes + 1):
         told += fold.take(place, record)
     told += fold.advance(bad.time_ns + 10_000 * SECOND)
     seconds = time.process_time() - begun
-    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     messages = [one.word for one in told if one.word]
     return {"nodes": nodes, "messages": messages, "microseconds": seconds / nodes / 2 * 1e6, "memory": more}
+
+
+def _megabytes() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
 
 
 def _records() -> tuple[Transition, Transition]:
@@ -155,13 +238,15 @@ def _records() -> tuple[Transition, Transition]:
 
 
 def _many(record: Transition, nodes: int, later: int) -> Iterator[Transition]:
+    """The record of so many nodes, each read from the bytes of a log, as it is where a log is followed."""
     for number in range(nodes):
-        yield replace(record, entity=replace(record.entity, id=f"c1/p/n{number}"), time_ns=record.time_ns + later)
+        one = replace(record, entity=replace(record.entity, id=f"c1/p/n{number}"), time_ns=record.time_ns + later)
+        yield reading_of(wire_codec.write(one, 0, 1, "pl"))  # type: ignore[misc]  # it is a transition
 
 
 def page(found: dict[str, Any]) -> str:
     """The results as Markdown."""
-    cpu, memory, storm_ = found["cpu"], found["memory"], found["storm"]
+    cpu, memory, storm_, told_ = found["cpu"], found["memory"], found["storm"], found["told"]
     words = ", ".join(storm_["messages"])
     return "\n".join([
         f"A log of {found['records']:,} records and three rules: CPU seconds of the whole process, medians of",
@@ -175,5 +260,9 @@ def page(found: dict[str, Any]) -> str:
         f"The notifier follows {found['ratio']:.2f} times as many records in a second of CPU as `watch --json` shows.",
         "",
         f"{storm_['nodes']:,} nodes fail by one cause and recover: {len(storm_['messages'])} messages ({words}),",
-        f"{storm_['microseconds']:.0f} us a record, {storm_['memory']:.0f} MB more memory.",
+        f"{storm_['microseconds']:.0f} us a record with reading it, {storm_['memory']:.1f} MB more memory.",
+        "",
+        f"One event makes {told_['pools']:,} pools bad, on a real server, with `phaseline notify` and a receiver on",
+        f"loopback: decided after {told_['decided']:.1f} s; the rule waits for {told_['for']:.0f} s, and the message",
+        f"arrives {told_['after']:.2f} s after the rule's time: \"{told_['title']}\".",
     ])  # fmt: skip

@@ -152,7 +152,12 @@ async def test_the_client_and_http_say_the_same(api: Api) -> None:
     assert answer["total"] == as_json(mine["total"])
     assert answer["rows"] == as_json(mine["rows"][:1])
     assert answer["numbers"]["rows"] == len(mine["rows"])
-    for name, value in (("objective", "101"), ("by", "colour"), ("slice", "0.0001s")):
+    text = '[{"name":"w","from":"2020-01-01T00:00:00Z","to":"2200-01-01T00:00:00Z"}]'
+    excused = await api.get("/v1/levels", **asked, windows=text)
+    found = await client.levels.measure("start", end, tree=trees[:2], slices=3600, windows=f"windows: {text}")
+    assert excused["total"] == as_json(levels_map(found)["total"])
+    assert excused["total"]["availability"] is None
+    for name, value in (("objective", "101"), ("by", "colour"), ("slice", "0.0001s"), ("windows", '[{"nme":"w"}]')):
         await api.get("/v1/levels", 400, **{"from_": "start", name: value})
 
 

@@ -74,6 +74,8 @@ async def test_a_failure_is_recorded_and_tried_again(settings: Settings, notices
         failed = await until(notices, "down/1/ops", "Failed")
         done = await until(notices, "down/1/ops", "Sent", told="begin")
     assert (failed.attributes["error"], failed.attributes["tries"]) == ("503 Said: out of ***", 1)
+    said = [one.message async for one in notices.history("delivery", "down/1/ops") if one.trigger == "failed"]
+    assert said == ["503 Said: out of ***"]
     assert failed.attributes["failing_since"]
     assert "error" not in done.attributes
     assert found.got[0].json["id"] == found.got[1].json["id"]

@@ -80,7 +80,7 @@ def test_the_text_says_since_when_why_and_who() -> None:
         "past", late=33 * MINUTE, window="patch", opened_by="mia", **{**ENDED, "left": {"good": 2, "gone": 1}}
     )
     assert wording.lines(over._replace(taken_by="lee"))[-6:] == [
-        "By stop from /billing, mia", "Concerned: 2 good again, 1 gone", "Left by the window patch, opened by mia",
+        "By stop from /billing, mia", "Came and went 3 times: 2 good again, 1 gone", "Left by the window patch, opened by mia",
         "Taken by lee", "This was to be told at 2026-11-27 08:12:00 UTC: it is 33 min late", "Notice cluster-down/17",
     ]  # fmt: skip
     assert wording.lines(over)[0] == "From 2026-11-27 08:12:00 UTC to 2026-11-27 08:31:00 UTC"

@@ -288,3 +288,11 @@ def test_all_mistakes_are_named_at_once() -> None:
     with pytest.raises(InvalidInput) as caught:
         read_rules.read("rules: [{name: r, when: {kinds: [nod]}, for: x, to: [y]}]", installed())
     assert str(caught.value).count("\n  - ") == 3
+
+
+def test_a_parent_that_only_tells_of_its_parts_is_no_cause_of_them() -> None:
+    failed = bad(bad(fleet("when: {kinds: [node]}, group: tree", nodes=2)), 2).later(minutes=2)
+    assert "Failed [AllFailed]" in str(failed.scenario)
+    assert [one.data["because"] for one in failed.events if one.data["number"]] == [{}] * 2
+    clusters = bad(fleet("when: {kinds: [cluster]}", nodes=1))
+    assert clusters.then_told("r").told[-1].data["because"]["about"] == "node/c1/p/n1"

@@ -88,8 +88,10 @@ async def records_of(client: Client, kind: str) -> list[Transition]:
         return [record async for record in watch if record.cause.source == "/phaseline/notifier"]
 
 
-async def replayed(main: Client, rules: Rules, after: int) -> list[tuple[str, str, dict[str, Any]]]:
-    """What a replay of the log stores of its notices: the id, the trigger and the data of each event."""
+async def replayed(
+    main: Client, rules: Rules, after: int, kind: str = "notice"
+) -> list[tuple[str, str, dict[str, Any]]]:  # fmt: skip
+    """What a replay of the log stores of its notices, or deliveries: the id, the trigger and the data of each event."""
     fold, identity = Fold(main.kinds, rules), await main.log_identity()
     view = await main.at(after)
     events = fold.know(after, [record async for record in view.unsorted(deleted=True)], lambda _: False)
@@ -99,4 +101,5 @@ async def replayed(main: Client, rules: Rules, after: int) -> list[tuple[str, st
                 events += fold.take(one.sequence, one.record)
     events += fold.advance(2**62)
     made = (each for one in events for each in events_of(one, identity))
-    return [(str(one.subject)[7:], one.type[7:], dict(one.data or {})) for one in made if one.type.startswith("notice")]
+    found = ((str(one.subject).partition("/"), one.type.partition("."), dict(one.data or {})) for one in made)
+    return [(name, trigger, data) for (_, _, name), (own, _, trigger), data in found if own == kind]

@@ -33,8 +33,8 @@ from phaseline.schemas.version import __version__
 
 BEAT = 30.0
 """Seconds between two checkpoints."""
-LOOK = 0.25
-"""Seconds between two looks whether something falls due."""
+LOOK, SOON = 0.25, 0.005
+"""Seconds between two looks whether something falls due; and after that time until a look."""
 AGAIN = 1.0
 """Seconds after which a notifier that could not go on begins again."""
 SLOW = 60.0
@@ -102,7 +102,9 @@ class Notifier:
             try:
                 while not stop.is_set():
                     batch = batch or asyncio.create_task(watch.batch())
-                    await asyncio.wait({batch, stopping}, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(
+                        {batch, stopping}, timeout=self._until_look(following), return_when=asyncio.FIRST_COMPLETED
+                    )
                     if batch.done():
                         found, batch = batch.result(), None
                         if not found:
@@ -212,6 +214,14 @@ class Notifier:
         elif asyncio.get_running_loop().time() - self._looked >= LOOK:
             self._looked = asyncio.get_running_loop().time()
             self._pending = await clock.settled(installation)  # it counts once all up to its place was taken
+            if self._pending is not None and read_to >= self._pending.place:
+                await self._tick(installation, following, read_to)
+
+    def _until_look(self, following: FollowedLog) -> float:
+        """Seconds until the next look: sooner where something falls due before."""
+        due = following.next_due
+        left = LOOK if due is None else (due - time_ns() - self._ahead_ns) / SECOND
+        return left + SOON if 0 < left < LOOK - SOON else LOOK
 
     async def _store(self, events: Iterable[NoticeEvent]) -> None:
         made = [each for one in events for each in events_of(one, self._identity, self._tells_changes)]

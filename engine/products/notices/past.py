@@ -26,4 +26,5 @@ async def tried(client: Client, rules: Rules, start: When, tree: str | None = No
             for one in some:
                 result.take(fold.take(one.sequence, one.record))
     result.take(fold.advance(end + 1))
+    result.told.sort(key=lambda one: one.time_ns)  # what fell due last was found tree by tree
     return result

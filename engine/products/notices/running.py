@@ -5,19 +5,23 @@ Belongs here: starting these, and stopping them in order. Does not: options (`su
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Any, TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.names import of_notices
-from phaseline.engine.products.notices.notifier import Notifier
+from phaseline.engine.products.notices.notifier import AGAIN, Notifier
 from phaseline.engine.products.notices.troubles import OwnTroubles
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker import system
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import NatsUnreachable
 
+Answer = TypeVar("Answer")
 Part = Callable[[Settings, Rules, asyncio.Event], Awaitable[None]]
 """Something more that runs beside the notifier, by the settings of the installation of notices, until it is stopped."""
 TELLS_CHANGES = frozenset({"nats", "cloudevents", "slack"})
@@ -39,16 +43,30 @@ async def run(
     worker = asyncio.create_task(system.work(own, installed(own.prefix), ended, ready, watch))
     try:
         await _until(ready, worker, stop)
-        if not stop.is_set():
-            async with Client.open(settings) as main, Client.open(own) as notices:
+        async with AsyncExitStack() as stack:
+            main = await _reached(lambda: stack.enter_async_context(Client.open(settings)), stop)
+            notices = await _reached(lambda: stack.enter_async_context(Client.open(own)), stop)
+            if main is not None and notices is not None:
                 notifier = Notifier(main, notices, settings.prefix, rules, _tells_changes(rules))
                 troubles = OwnTroubles(notices, notifier, settings.prefix, rules.receivers)
-                works = [notifier.run(stop), troubles.run(stop), *(part(own, rules, stop) for part in parts)]
-                await _all_of(worker, [*works, _said(notifier, stop, following)], stop)
+                works = [notifier.run(stop), troubles.run(stop), _said(notifier, stop, following)]
+                works += [_reached(partial(part, own, rules, stop), stop) for part in parts]
+                await _all_of(worker, works, stop)
     finally:
         ended.set()
         await worker
     log.info("notifier_stopped")
+
+
+async def _reached(work: Callable[[], Awaitable[Answer]], stop: asyncio.Event) -> Answer | None:
+    """What a work returns that needs the server; begun again while that cannot be reached. None after `stop`."""
+    while not stop.is_set():
+        try:
+            return await work()
+        except NatsUnreachable as error:
+            log.warning("notify_waits", error=str(error))
+            await unless_stopped(asyncio.sleep(AGAIN), stop)
+    return None
 
 
 def _tells_changes(rules: Rules) -> Callable[[str], bool]:

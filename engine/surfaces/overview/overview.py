@@ -7,6 +7,7 @@ Belongs here: `Overview` and its parts, `Dwell`, making an overview, its form fo
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -249,10 +250,15 @@ def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell], beside: Mapping[Name, 
 
     unwell: all that are bad or excused. beside: others that are, of which one may explain some.
     """
-    from phaseline.engine.surfaces.overview.explaining import Explaining  # noqa: PLC0415  # few explain anything
+    from phaseline.engine.surfaces.overview.explaining import Explaining, UnwellSign, sign_of  # noqa: PLC0415  # rare
 
     known = {**beside, **unwell}
-    explaining = Explaining(kinds, known)
+
+    @cache
+    def sign(name: Name) -> UnwellSign | None:
+        return None if name not in known else sign_of(kinds, known[name])
+
+    explaining = Explaining(kinds, sign)
     parts: dict[Name, list[Unwell]] = {}
     for name, one in unwell.items():
         if one.state_class == "bad":

@@ -6,11 +6,11 @@ Belongs here: the changes of groups. Does not: which entities a rule selects (`m
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from heapq import heappop, heappush
 from itertools import islice
 
 from phaseline.engine.products.notices.fold import matching
-from phaseline.engine.products.notices.fold.damping import LateChanges
+from phaseline.engine.products.notices.fold.damping import LateChanges, LateReasons
+from phaseline.engine.products.notices.fold.due import DueNotices
 from phaseline.engine.products.notices.fold.grouping import ALIKE, entity_of, group_of, short
 from phaseline.engine.products.notices.fold.groups import (
     PER_PLACE,
@@ -23,9 +23,10 @@ from phaseline.engine.products.notices.fold.groups import (
     Word,
 )
 from phaseline.engine.products.notices.fold.rules import Choice, Rule, Rules
+from phaseline.engine.products.notices.fold.sayings import Saying, Unwelcome, saying_of, shared, unwelcome
 from phaseline.engine.products.notices.fold.telling import data_of, head_of
 from phaseline.engine.products.notices.fold.windows import OpenWindow, Windows
-from phaseline.engine.surfaces.overview.explaining import Explaining
+from phaseline.engine.surfaces.overview.explaining import Explaining, UnwellSign
 from phaseline.machines.compiler.classes.entity_classes import Unwell, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import with_all_above
@@ -51,15 +52,17 @@ class Fold:
         self._kinds, self._home = kinds, home
         self._lasting = [one for one in rules.rules if not one.when.is_of_happenings]
         self._happening = [one for one in rules.rules if one.when.is_of_happenings]
-        self._windows, self._changes = Windows(kinds, rules.windows), LateChanges()
+        self._windows = Windows(kinds, rules.windows)
         self.groups: dict[Key, NoticeGroup] = {}
-        self._stays: dict[tuple[str, str, str], NoticeGroup] = {}
-        self._returns: dict[tuple[str, str, str], NoticeGroup] = {}
+        self._due = DueNotices(self.groups)
+        self._stays: dict[str, dict[Name, NoticeGroup]] = {rule.name: {} for rule in self._lasting}
+        self._returns: dict[str, dict[Name, NoticeGroup]] = {rule.name: {} for rule in self._lasting}
         self._holds: dict[Key, dict[Key, None]] = {}
-        self._reasons: dict[Key, tuple[Key, int]] = {}
-        self._unwell: dict[Name, Unwell] = {}
-        self._heaps: dict[Hashable, list[tuple[int, Key]]] = {}
+        self._reasons = LateReasons()
+        self._unwell: dict[Name, Unwelcome] = {}
         self._clocks: dict[Hashable, int] = {}
+        self._advanced = 0
+        self._changes = LateChanges(lambda name: max(self._clocks.get(home(name[1]), 0), self._advanced))
         self._out: list[NoticeEvent] = []
         self._place = 0
         self._old = NoticeGroup(OLD, "", None, 0, 0, 0, phase="Old")
@@ -83,46 +86,50 @@ class Fold:
                 if is_alive((rule.name, group)):
                     self._enter(rule, name, record, since, since, group)
                 else:
-                    self._stays[rule.name, *name] = self._old
+                    self._stays[rule.name][name] = self._old
+                    self._reasons.forget((rule.name, group))
         for one in self.groups.values():
             one.begins = place + 1
         return self._taken()
 
     def take(self, place: int, record: Transition | Rejection) -> list[NoticeEvent]:
         """What a record, and what fell due before it, make. Records come in the order of the log."""
-        kind, entity_id = entity_of(record)
-        home = self._home(entity_id)
+        name = entity_of(record)
+        home = self._home(name[1])
         time = max(record.time_ns, self._clocks.get(home, 0))
         if time > self._clocks.get(home, 0):
             self._run(home, time)
             self._clocks[home] = time
         self._place = place
         if isinstance(record, Transition):
-            self._note((kind, entity_id), record)
+            self._note(name, record)
             self._end_window(record, time)
             for rule in self._lasting:
-                self._look(rule, (kind, entity_id), record, time)
+                self._look(rule, name, record, time)
         for rule in self._happening:
             if matching.happened(self._kinds, rule, record):
-                self._enter(rule, (kind, entity_id), record, time, time, self._named(rule, record, time))
+                self._enter(rule, name, record, time, time, self._named(rule, record, time))
         return self._taken()
 
     def advance(self, time_ns: int) -> list[NoticeEvent]:
         """What falls due before a time, before which no further record can come."""
-        for home in [*self._heaps]:
+        for home in self._due.homes:
             self._run(home, time_ns)
+        self._advanced = time_ns
+        self._windows.advance(time_ns)
+        self._clocks = {home: clock for home, clock in self._clocks.items() if clock > time_ns}
         return self._taken()
 
     @property
     def next_due(self) -> int | None:
         """When something may fall due next, ns; None if nothing does."""
-        return min((heap[0][0] for heap in self._heaps.values() if heap), default=None)
+        return self._due.next
 
     def disown(self, key: Key, time_ns: int) -> None:
         """Tell no more of a notice: who is concerned counts as concerned before the fold began."""
         group = self.groups[key]
         if not group.rule.when.is_of_happenings:
-            self._stays.update(dict.fromkeys(((group.rule.name, *name) for name in group.members), self._old))
+            self._stays[group.rule.name].update(dict.fromkeys(group.members, self._old))
         self._forget(group, time_ns)
 
     def correct(self, key: Key, phase: Phase, opened_ns: int, sequence: int, time_ns: int) -> None:
@@ -140,7 +147,7 @@ class Fold:
             group.phase, group.due, group.update_at = "Waiting", time_ns, None
         group.is_announced = True
         group.number = max(group.number, sequence - group.place * PER_PLACE)
-        self._schedule(group)
+        self._due.note(group)
 
     def _taken(self) -> list[NoticeEvent]:
         found, self._out = self._out, []
@@ -151,21 +158,27 @@ class Fold:
     def _note(self, name: Name, record: Transition) -> None:
         found = class_of_entity(self._kinds, record.entity)
         if found in ("bad", "excused"):
-            self._unwell[name] = Unwell(record, found, class_since(self._kinds, record.entity))
+            one = Unwell(record, found, class_since(self._kinds, record.entity))
+            self._unwell[name] = unwelcome(self._kinds, one)
         else:
             self._unwell.pop(name, None)
 
+    def _said(self, name: Name, record: Transition | Rejection) -> Saying:
+        """What a record says, which is the last one of its entity, or a rejection."""
+        found = None if isinstance(record, Rejection) else self._unwell.get(name)
+        return saying_of(record) if found is None else found.said
+
     def _look(self, rule: Rule, name: Name, record: Transition, time: int) -> None:
-        group = self._stays.get((rule.name, *name))
+        group = self._stays[rule.name].get(name)
         if rule.when.kinds and name[0] not in rule.when.kinds and group is None:
             return
         if matching.selects(self._kinds, rule, record.entity):
             if group is None:
                 since = matching.since(self._kinds, rule, record.entity, time)
                 self._enter(rule, name, record, since, time, self._named(rule, record, time))
-            elif name in group.records:
+            elif name in group.members:
                 self._settled(group, time)
-                group.records[name] = record
+                group.members[name] = shared(group.members[name]._replace(said=self._said(name, record)))
         elif group is not None and matching.has_left(self._kinds, rule, record.entity):
             self._leave(rule, name, record, time)
 
@@ -174,25 +187,27 @@ class Fold:
         found = group_of(self._kinds, rule, record, time)
         if rule.group != "reason" or rule.digest:
             return found
-        key, began = self._reasons.get((rule.name, found), ((rule.name, ""), 0))
+        key, began = self._reasons.known(rule, found)
         if self._settled(self.groups.get(key), time) is None or abs(time - began) > ALIKE:
-            key, began = (rule.name, short(f"{found}:{self._place}")), time
-            self._reasons[rule.name, found] = (key, began)
+            key = (rule.name, short(f"{found}:{self._place}"))
+            self._reasons.note(rule, found, key, time)
         return key[1]
 
     def _enter(self, rule: Rule, name: Name, record: Transition | Rejection, since: int, now: int, named: str) -> None:
         """Somebody is concerned. since, now: since when, and when that is known."""
         flaps = self._changes.note(rule, name, now, self._place)
         group = self._returning(rule, name, now) or self._settled(self.groups.get((rule.name, named)), now)
+        if group is not None and group.name != named:
+            self._reasons.forget((rule.name, named))
         is_new = group is None
         if group is None:
             group = NoticeGroup(rule, named, self._home(name[1]), since, self._place, self._place)
             self.groups[group.key] = group
             group.due = self._opens(rule, since, now)
         group.touch(self._place)
-        group.add(name, since, record)
+        group.add(name, since, self._said(name, record))
         if not rule.when.is_of_happenings:
-            self._stays[rule.name, *name] = group
+            self._stays[rule.name][name] = group
         if flaps:
             self._flap(group, name, now)
         if is_new and (rule.lasting or rule.digest):
@@ -201,7 +216,7 @@ class Fold:
             self._return(group, now)
         elif group.phase == "Open" and group.update_at is None:
             group.update_at = now + UPDATE
-        self._schedule(group)
+        self._due.note(group)
 
     def _return(self, group: NoticeGroup, now: int) -> None:
         """It is not over, as it seemed to be."""
@@ -217,26 +232,40 @@ class Fold:
 
     def _returning(self, rule: Rule, name: Name, now: int) -> NoticeGroup | None:
         """The notice that somebody left so lately that it was no leaving."""
-        group = self._settled(self._returns.get((rule.name, *name)), now)
+        group = None if rule.when.is_of_happenings else self._settled(self._returns[rule.name].get(name), now)
         left = None if group is None else group.former.get(name)
-        if group is None or left is None or not (group.is_flapping or now - left < rule.clear_after):
+        if group is None or left is None:
             return None
-        return group
+        quiet = rule.flapping.quiet if rule.flapping is not None and group.is_flapping else -1
+        return group if now - left < rule.clear_after or now - left <= quiet else None
+
+    def _may_return(self, group: NoticeGroup, name: Name, time: int) -> None:
+        """Somebody leaves, and may turn out not to have left. Those who left too long ago are forgotten."""
+        longest = max(group.rule.clear_after, group.rule.flapping.quiet if group.rule.flapping is not None else 0)
+        if not longest:
+            return
+        group.former[name] = time
+        self._returns[group.rule.name][name] = group
+        while time - group.former[oldest := next(iter(group.former))] > longest:
+            self._may_not_return(group, oldest)
+            del group.former[oldest]
+
+    def _may_not_return(self, group: NoticeGroup, name: Name) -> None:
+        if self._returns[group.rule.name].get(name) is group:
+            del self._returns[group.rule.name][name]
 
     def _leave(self, rule: Rule, name: Name, record: Transition, time: int) -> None:
-        group = self._stays.pop((rule.name, *name))
+        group = self._stays[rule.name].pop(name)
         if group.phase == "Old":
             return
         self._settled(group, time)
         group.touch(self._place)
         group.members.pop(name)
-        group.records.pop(name)
-        group.last, left_as = record, class_of_entity(self._kinds, record.entity)
+        group.last, left_as = (name, saying_of(record)), class_of_entity(self._kinds, record.entity)
         group.left[left_as] += 1
         flaps = self._changes.note(rule, name, time, self._place)
         if group.phase in ("Open", "Clearing"):
-            group.former[name] = time
-            self._returns[rule.name, *name] = group
+            self._may_return(group, name, time)
             if flaps:
                 self._flap(group, name, time)
         if group.members:
@@ -247,7 +276,7 @@ class Fold:
             return
         else:
             self._clear(group, time, left_as)
-        self._schedule(group)
+        self._due.note(group)
 
     def _clear(self, group: NoticeGroup, time: int, left_as: str) -> None:
         """Nobody is concerned any more."""
@@ -281,19 +310,10 @@ class Fold:
 
     # ---- what falls due
 
-    def _schedule(self, group: NoticeGroup) -> None:
-        due = group.next_due
-        if due is not None and group.key in self.groups:
-            heappush(self._heaps.setdefault(group.home, []), (due, group.key))
-
     def _run(self, home: Hashable, time: int) -> None:
         """Fire what is due before a time."""
-        heap = self._heaps.get(home, [])
-        while heap and heap[0][0] < time:
-            due, key = heappop(heap)
-            group = self.groups.get(key)
-            if group is not None and group.next_due == due:
-                self._fire(group, due)
+        for group, due in self._due.before(home, time):
+            self._fire(group, due)
 
     def _settled(self, group: NoticeGroup | None, time: int) -> NoticeGroup | None:
         """A group after all that is due before a time; None if it is over."""
@@ -323,13 +343,13 @@ class Fold:
             group.remind_at = due + group.rule.remind
             if group.phase == "Open":
                 self._emit(group, "reminded", due, "reminder")
-        self._schedule(group)
+        self._due.note(group)
 
     def _open(self, group: NoticeGroup, time: int) -> None:
         rule = group.rule
         if group.is_summary:
             self._complete(group, time)
-        earliest = min(group.members.values()) + rule.lasting
+        earliest = min(one.since for one in group.members.values()) + rule.lasting
         if earliest > time and not group.is_flapping:
             group.due = earliest
         elif (window := self._window(group, time)) is not None:
@@ -340,7 +360,7 @@ class Fold:
             counts = holder.is_of_one_tree and group.is_of_one_tree
             if counts and holder.phase == "Open" and holder.update_at is None:
                 holder.update_at = time + UPDATE
-                self._schedule(holder)
+                self._due.note(holder)
             self._emit(group, "held", time)
         elif rule.when.is_of_happenings:
             group.opened_at = group.ended_at = time
@@ -379,7 +399,7 @@ class Fold:
             if held and all(f"{one}/".startswith(f"{ended.id}/") for _, one in group.members):
                 self._settled(group, time)
                 group.due = time
-                self._schedule(group)
+                self._due.note(group)
 
     def _after_window(self, group: NoticeGroup, time: int) -> None:
         """A window ends: what is still so is told in one notice, with all others that it held."""
@@ -402,17 +422,17 @@ class Fold:
             self.groups[key] = summary
         summary.begins = min(summary.begins, group.begins)
         summary.touch(group.place)
-        for one, since in group.members.items():
-            summary.add(one, since, group.records[one])
-            self._stays[group.rule.name, *one] = summary
+        for one, member in group.members.items():
+            summary.add(one, *member)
+            self._stays[group.rule.name][one] = summary
         self._forget(group, time)
-        self._schedule(summary)
+        self._due.note(summary)
 
     def _complete(self, summary: NoticeGroup, time: int) -> None:
         """A summary is about all homes, so what the window held in the others comes first. The order tells no home."""
-        for home in [*self._heaps]:
+        for home in self._due.homes:
             self._run(home, time)
-        summary.members = dict(sorted(summary.members.items(), key=lambda one: (one[1], one[0])))
+        summary.members = dict(sorted(summary.members.items(), key=lambda one: (one[1].since, one[0])))
 
     # ---- what holds
 
@@ -420,7 +440,7 @@ class Fold:
         """The notice that explains all that are concerned; None if somebody is left that none explains."""
         if group.rule.hold_under == "nothing" or group.rule.when.is_of_happenings:
             return None
-        explaining, found = Explaining(self._kinds, self._unwell), None
+        explaining, found = Explaining(self._kinds, self._sign), None
         for name in group.members:
             holder = next((one for one in self._explaining(explaining, name)
                            if one is not group and self._holds_others(one, time)), None)  # fmt: skip
@@ -440,21 +460,21 @@ class Fold:
             above.append(head)
         for one in above:
             for rule in self._lasting:
-                if (group := self._stays.get((rule.name, *one))) is not None:
+                if (group := self._stays[rule.name].get(one)) is not None:
                     yield group
 
     def _forget(self, group: NoticeGroup, time: int) -> None:
-        """It is over. What it held decides again."""
+        """It is over. What it held is told if it lasts from now on, because what had one cause ends together too."""
         self.groups.pop(group.key, None)
         for name in group.former:
-            if self._returns.get((group.rule.name, *name)) is group:
-                del self._returns[group.rule.name, *name]
+            self._may_not_return(group, name)
+        self._reasons.forget(group.key)
         self._release(group)
         for key in self._holds.pop(group.key, {}):
             held = self.groups.get(key)
             if held is not None and held.phase == "Held":
-                held.phase, held.held_by, held.due = "Waiting", None, time
-                self._schedule(held)
+                held.phase, held.held_by, held.due = "Waiting", None, time + held.rule.lasting
+                self._due.note(held)
 
     def _release(self, group: NoticeGroup) -> None:
         """No other notice holds it any more."""
@@ -478,9 +498,13 @@ class Fold:
         held = (self.groups.get(key) for key in self._holds.get(group.key, ()))
         return sum(len(one.members) for one in held if one is not None and one.is_of_one_tree)
 
-    def _why(self, group: NoticeGroup, head: Name | None) -> Transition | None:
+    def _why(self, group: NoticeGroup, head: Name | None) -> tuple[Name, Saying] | None:
         """What explains the head of a notice of one tree, if it is not concerned itself."""
         if head is None or head not in self._unwell or not group.is_of_one_tree:
             return None
-        above = Explaining(self._kinds, self._unwell).head_of(head)
-        return self._unwell[above].record if above not in group.members else None
+        above = Explaining(self._kinds, self._sign, by_parts=False).head_of(head)
+        return (above, self._unwell[above].said) if above not in group.members else None
+
+    def _sign(self, name: Name) -> UnwellSign | None:
+        found = self._unwell.get(name)
+        return None if found is None else found.sign

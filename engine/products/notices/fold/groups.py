@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.products.notices.fold.rules import Rule
+from phaseline.engine.products.notices.fold.sayings import NoticeMember, Saying, shared
 from phaseline.engine.products.notices.fold.windows import OpenWindow
-from phaseline.schemas.records import Rejection, Transition, timestamp
+from phaseline.schemas.records import timestamp
 
 Name = tuple[str, str]
 """A kind and an id."""
@@ -65,8 +66,9 @@ class NoticeGroup:
     """A notice under way. Times in ns.
 
     home: whose clock tells when it is due. begins: the place from which on the log makes it. due: when it opens, or
-    closes, or its window ends. is_summary: whether it is what a
-    window left. left: how many left, by class. former: who left since it is open, and when.
+    closes, or its window ends. is_summary: whether it is what a window left. left: how many left, by class. former: who
+    left lately, and when. last: who left last. noted: when it
+    falls due next, as the order knows it (`due`).
     """
 
     rule: Rule
@@ -77,8 +79,7 @@ class NoticeGroup:
     place: int
     number: int = -1
     phase: Phase = "Waiting"
-    members: dict[Name, int] = field(default_factory=dict)
-    records: dict[Name, Transition | Rejection] = field(default_factory=dict)
+    members: dict[Name, NoticeMember] = field(default_factory=dict)
     due: int | None = None
     update_at: int | None = None
     remind_at: int | None = None
@@ -86,7 +87,7 @@ class NoticeGroup:
     most: int = 0
     left: Counter[str] = field(default_factory=Counter)
     former: dict[Name, int] = field(default_factory=dict)
-    last: Transition | Rejection | None = None
+    last: tuple[Name, Saying] | None = None
     opened_at: int = 0
     ended_at: int = 0
     ended_as: str = ""
@@ -95,6 +96,7 @@ class NoticeGroup:
     is_summary: bool = False
     is_flapping: bool = False
     is_announced: bool = False
+    noted: int | None = None
 
     @property
     def key(self) -> Key:
@@ -117,10 +119,9 @@ class NoticeGroup:
         if place > self.place:
             self.place, self.number = place, -1
 
-    def add(self, name: Name, since: int, record: Transition | Rejection) -> None:
+    def add(self, name: Name, since: int, said: Saying) -> None:
         """Somebody more is concerned."""
-        self.members[name] = since
-        self.records[name] = record
+        self.members[name] = shared(NoticeMember(since, said))
         self.former.pop(name, None)
         self.most = max(self.most, len(self.members))
         self.since = min(self.since, since)

@@ -26,10 +26,11 @@ OVER = ("good", "excused", "gone")
 
 def in_trees(trees: tuple[str, ...], entity_id: str) -> bool:
     """Whether an id, or one above it, fits one of these globs; all ids do if there are none."""
-    return not trees or any(matches(glob, above) for above in _with_above(entity_id) for glob in trees)
+    return not trees or any(matches(glob, above) for above in with_above(entity_id) for glob in trees)
 
 
-def _with_above(entity_id: str) -> Iterator[str]:
+def with_above(entity_id: str) -> Iterator[str]:
+    """An id, and those above it."""
     while entity_id:
         yield entity_id
         entity_id = entity_id.rpartition("/")[0]

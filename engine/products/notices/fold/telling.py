@@ -9,24 +9,23 @@ from itertools import islice
 from typing import Any
 
 from phaseline.engine.products.notices.fold.groups import Name, NoticeGroup
-from phaseline.schemas.records import Rejection, Transition, own_facets, timestamp
+from phaseline.engine.products.notices.fold.sayings import LONGEST, Saying
+from phaseline.schemas.records import timestamp
 from phaseline.schemas.subjects import natural
 
 NAMED = 100
 """How many of those concerned are named. Of the others there is the number."""
 MOST_TEXT = 8_192
 """The most characters of all names together."""
-LONGEST = 1_024
-"""The most characters of a message that is repeated."""
 
 
-def data_of(group: NoticeGroup, head: Name | None, below: int, why: Transition | None) -> dict[str, Any]:
+def data_of(group: NoticeGroup, head: Name | None, below: int, why: tuple[Name, Saying] | None) -> dict[str, Any]:
     """The data of an event of a notice. head: the topmost of those concerned; None if nobody is any more.
 
-    below: how many more are concerned in notices that it holds. why: the last record of what explains the head, if that
-    is not concerned itself.
+    below: how many more are concerned in notices that it holds. why: what explains the head, if that is not concerned
+    itself.
     """
-    record = group.last if head is None else group.records[head]
+    about = group.last if head is None else (head, group.members[head].said)
     found: dict[str, Any] = {
         "severity": group.rule.severity, "to": list(group.rule.to), "number": len(group.members), "most": group.most,
         "below": below, "names": [*_names(group.members)], "kinds": dict(_kinds(group.members)),
@@ -38,7 +37,7 @@ def data_of(group: NoticeGroup, head: Name | None, below: int, why: Transition |
         "ended": timestamp(group.ended_at) if group.ended_at else "", "ended_as": group.ended_as,
         "left": dict(sorted(group.left.items())),
     }  # fmt: skip
-    return {**found, **(_about(record) if record is not None else {}), **_explained(why)}
+    return {**found, **(_about(*about) if about is not None else {}), **_explained(why)}
 
 
 def sentence(data: Mapping[str, Any]) -> str:
@@ -55,7 +54,7 @@ def head_of(members: Iterable[Name]) -> Name | None:
     return min(members, key=lambda name: (name[1].count("/"), natural(name[1]), name[0]), default=None)
 
 
-def _names(members: Mapping[Name, int]) -> Iterable[str]:
+def _names(members: Iterable[Name]) -> Iterable[str]:
     room = MOST_TEXT
     for kind, entity_id in islice(members, NAMED):
         room -= len(kind) + len(entity_id) + 1
@@ -64,36 +63,26 @@ def _names(members: Mapping[Name, int]) -> Iterable[str]:
         yield f"{kind}/{entity_id}"
 
 
-def _kinds(members: Mapping[Name, int]) -> list[tuple[str, int]]:
+def _kinds(members: Iterable[Name]) -> list[tuple[str, int]]:
     return Counter(kind for kind, _ in members).most_common(NAMED)
 
 
-def _about(record: Transition | Rejection) -> dict[str, Any]:
-    """What the record of the head says."""
-    cause = record.cause
-    if isinstance(record, Rejection):
-        about, state = f"{record.kind}/{record.id}", "rejected"
-    else:
-        about, state = f"{record.entity.kind}/{record.entity.id}", states_of(record)
+def _about(name: Name, said: Saying) -> dict[str, Any]:
+    """What the last record of the head says."""
     return {
-        "about": about,
-        "state": state,
-        "trigger": record.trigger,
-        "said": {"reason": record.reason or "", "message": (record.message or "")[:LONGEST]},
+        "about": "/".join(name),
+        "state": said.state,
+        "trigger": said.trigger,
+        "said": {"reason": said.reason, "message": said.message},
         "cause": {
-            "event": cause.event, "source": cause.source, "by": cause.by, "position": cause.sequence,
-            "actor": cause.actor,
+            "event": said.event, "source": said.source, "by": said.by, "position": said.position, "actor": said.actor,
         },
     }  # fmt: skip
 
 
-def _explained(why: Transition | None) -> dict[str, Any]:
+def _explained(why: tuple[Name, Saying] | None) -> dict[str, Any]:
     if why is None:
         return {"because": {}}
-    about, said = f"{why.entity.kind}/{why.entity.id}", (why.message or why.reason or "")[:LONGEST]
-    return {"because": {"about": about, "state": states_of(why), "trigger": why.trigger, "said": said}}
-
-
-def states_of(record: Transition) -> str:
-    """The states of the entity of a record, as text."""
-    return ", ".join(str(facet.state) for facet in own_facets(record.entity))
+    name, said = why
+    text = (said.message or said.reason)[:LONGEST]
+    return {"because": {"about": "/".join(name), "state": said.state, "trigger": said.trigger, "said": text}}

@@ -146,10 +146,15 @@ class NoticeSender:
             self.pending.sweep(now)
             for name in self.pending.receivers():
                 for one in self.pending.queued(name) if name not in self.receivers else ():
-                    if now - one.queued > UNKNOWN and await self.claimed(one):
-                        error = f"no file of rules has a receiver {name}"
-                        await self.report(one, "given_up", {"error": error})
-                        self.counts.note(name, "unknown", "given_up")
+                    if now - one.queued > UNKNOWN:
+                        with suppress(PhaselineError):  # it is looked at again
+                            await self._give_up(one)
+
+    async def _give_up(self, one: PendingDelivery) -> None:
+        if await self.claimed(one):
+            error = f"no file of rules has a receiver {one.receiver}"
+            await self.report(one, "given_up", {"error": error})
+            self.counts.note(one.receiver, "unknown", "given_up")
 
     def now(self) -> int:
         """The time of the server, ns, as far as it is known."""
@@ -271,7 +276,7 @@ class ReceiverQueue:
         self._failures += not attempt.about_message
         wait = max(attempt.wait, pause(max(tries, self._failures)))
         is_over = attempt.outcome == "refused" or now - _time(since, now) > GIVE_UP * SECOND
-        data = {"error": attempt.said, "tries": tries, "wait": wait, "failing_since": since}
+        data = {"error": attempt.said, "message": attempt.said, "tries": tries, "wait": wait, "failing_since": since}
         await self._sender.report(delivery, "given_up" if is_over else "failed", data)
         self._note("given_up" if is_over else "failed", delivery, attempt)
 

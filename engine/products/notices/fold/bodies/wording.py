@@ -99,9 +99,12 @@ def _why(data: Mapping[str, Any]) -> Iterator[str]:
 def _concerned(message: NoticeMessage) -> Iterator[str]:
     data = message.data
     if message.is_over:
-        left = data.get("left")
-        if isinstance(left, Mapping) and sum(left.values()) > 1:
-            yield "Concerned: " + ", ".join(f"{number:,} {ENDED.get(name, name)}" for name, number in left.items())
+        left, most = data.get("left"), _count(data, "most")
+        times = sum(left.values()) if isinstance(left, Mapping) else 0
+        if isinstance(left, Mapping) and times > 1:
+            at_once = f", {most:,} at most at once" if most > 1 else ""
+            who = f"Came and went {times:,} times{at_once}" if times > most else "Concerned"
+            yield f"{who}: " + ", ".join(f"{number:,} {ENDED.get(name, name)}" for name, number in left.items())
         return
     number, names = _count(data, "number"), data.get("names") or ()
     if number > 1:

@@ -1,0 +1,277 @@
+"""Notices while all that makes them is killed: notifiers, senders, workers, the server. Receivers refuse and hang.
+
+No notice is lost, none is doubled in the record, each delivery arrives, and a replay of the log makes what is recorded,
+byte for byte. PROVE_SCALE=0.02 makes the hour a little more than a minute.
+"""
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import pytest
+
+from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.names import of_notices
+from phaseline.engine.settings import Settings
+from phaseline.engine.surfaces.client.client import Client
+from phaseline.machines.kinds.notices.delivery import SENT
+from phaseline.schemas import codec
+from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.records import Transition
+from tests.support.killable_worker import WorkerProcess
+from tests.support.notified import records_of, replayed
+from tests.support.notify_process import Notify, first_place
+from tests.support.odd_receivers import GotRequest, OddReceiver, answer, close, receiving
+from tests.support.patience import wait_for
+from tests.support.prove_scale import scaled
+
+RULES = """
+receivers:
+  odd:  {webhook: {url: "%s", allow-private: true, timeout: 1s}}
+  good: {webhook: {url: "%s", allow-private: true}}
+rules:
+- {name: each, when: {kinds: [node]}, group: entity, to: [good]}
+- {name: tree, when: {kinds: [node]}, for: 1s, clear-after: 1s, group: tree, to: [odd, good]}
+- {name: down, when: {kinds: [cluster, node, node_pool, component]}, for: 1s, to: [odd]}
+- {name: alike, when: {kinds: [node]}, group: reason, to: [odd]}
+- {name: daily, when: {kinds: [node]}, digest: 5s, to: [good]}
+- {name: flaps, when: {kinds: [node]}, group: entity, clear-after: 1s, to: [odd],
+   flapping: {changes: 4, within: 20s, quiet: 5s}}
+- {name: gone, when: {kinds: [node], gone: true}, to: [odd, good]}
+windows:
+- {name: work, opened-by: [cordon, update], up-to: 10s}
+"""
+TREES, NODES = 4, 5
+OVER = ("end", "past", "happened")
+Made = list[tuple[str, str, dict[str, Any]]]
+"""The id, the trigger and the data of events."""
+
+
+class Killed(NamedTuple):
+    """All that can be killed, and the dice."""
+
+    server: EmbeddedServer
+    settings: Settings
+    notifies: list[Notify]
+    workers: list[WorkerProcess]
+    dice: random.Random
+
+    async def trouble(self) -> None:
+        """Kill something, and start it again."""
+        await asyncio.sleep(self.dice.uniform(0.0, 4.0))
+        what = self.dice.random()
+        if what < 0.55:
+            one = self.dice.choice(self.notifies)
+            await one.kill()
+            await asyncio.sleep(self.dice.choice((0.0, 0.0, 0.5, 3.0)))
+            await one.start()
+        elif what < 0.8:
+            await self.workers.pop().kill()
+            self.workers.append(await WorkerProcess.start(self.settings, log=self.notifies[0].said.with_name("worker")))
+        else:
+            await self.server.kill()
+            await asyncio.sleep(self.dice.choice((0.0, 1.0)))
+            await self.server.start()
+
+
+def cluster_and_nodes(tree: int) -> list[tuple[str, str]]:
+    """All of one tree, by kind and id."""
+    nodes = [("node", f"c{tree}/p/n{number}") for number in range(NODES)]
+    return [("cluster", f"c{tree}"), ("node_pool", f"c{tree}/p"), *nodes]
+
+
+async def say(main: Client, kind: str, trigger: str, entity: str, data: Mapping[str, Any] | None = None) -> None:
+    """Publish an event, again and again while the server is away."""
+    name = uuid4().hex
+    while True:
+        try:
+            await main.publish(kind, trigger, entity, data, event_id=name, check=False)
+        except PhaselineError:
+            await asyncio.sleep(0.1)
+        else:
+            return
+
+
+async def live(main: Client, dice: random.Random) -> None:
+    """A little of what happens in a fleet."""
+    tree = dice.randrange(TREES)
+    nodes = [entity for kind, entity in cluster_and_nodes(tree) if kind == "node"]
+    trigger = dice.choice(("not_ready", "not_ready", "ready", "ready", "cordon", "uncordon", "overdue", "deleted"))
+    if dice.random() < 0.2:
+        await say(main, "cluster", dice.choice(("overdue", "renewed", "update", "updated")), f"c{tree}")
+    if dice.random() < 0.1:  # all is as it should be again
+        for kind, entity in cluster_and_nodes(tree):
+            await say(main, kind, "adopt", entity, {"phase": "Running"})
+    some = [dice.choice(nodes)] if dice.random() < 0.6 else nodes
+    for node in some:
+        await say(main, "node", trigger, node, {"reason": dice.choice(("A", "B"))})
+        if trigger == "deleted":
+            await say(main, "node", "adopt", node, {"phase": "Running"})
+
+
+async def odd(dice: random.Random, _: GotRequest, writer: asyncio.StreamWriter) -> None:
+    """Take a message, or do what receivers do on a bad day."""
+    what = dice.random()
+    if what < 0.1:
+        await asyncio.sleep(2.0)
+    elif what < 0.2:
+        await close(_, writer)
+    else:
+        words = [answer(200)] * 5 + [answer(500), answer(503, Retry_After="1"), answer(429, Retry_After="1")]
+        writer.write(dice.choice(words))
+        await writer.drain()
+
+
+def merged(made: Made) -> list[tuple[str, str, bytes]]:
+    """Each event of a replay: the notice, the trigger, and all that its record says after it, in order."""
+    said: dict[str, dict[str, Any]] = {}
+    found = []
+    for notice, trigger, data in made:
+        said[notice] = {**said.get(notice, {}), **data}
+        found.append((notice, trigger, packed(said[notice])))
+    return sorted(found)
+
+
+def recorded(records: list[Transition]) -> list[tuple[str, str, bytes]]:
+    """The same of what is committed."""
+    return sorted(
+        (one.entity.id, one.trigger, packed({**one.entity.attributes, "message": one.message})) for one in records
+    )
+
+
+def packed(said: Mapping[str, Any]) -> bytes:
+    """The bytes of what a notice says, but for what people said of it."""
+    own = {name: value for name, value in said.items() if name not in ("message", "hold_seconds", "taken_by")}
+    return codec.encode({**dict(sorted(own.items())), "message": said.get("message") or ""})
+
+
+async def end_all(main: Client) -> None:
+    """All that is there is well in the end, or gone."""
+    for tree in range(TREES):
+        for kind, entity in reversed(cluster_and_nodes(tree)):
+            await say(main, kind, "deleted", entity)
+
+
+async def kills(server: EmbeddedServer, settings: Settings, folder: Path, seconds: float, seed: int) -> None:
+    """Kill for so long, then judge."""
+    dice, own = random.Random(seed), replace(of_notices(settings), partitions=2)
+    key = {} if server.key is None else {"PHASELINE_NKEY": str(server.key.path)}
+    async with (
+        receiving(lambda request, writer: odd(dice, request, writer)) as bad,
+        receiving() as good,
+        Wire.open(settings, name="test", patient=True) as wire,
+        Client.open(settings, source="/test") as main,
+        Client.open(own, source="/test") as notices,
+    ):
+        file = folder / "rules.yaml"
+        file.write_text(RULES % (bad.url, good.url))
+        for one in (settings, own):
+            await provision(wire, one)
+        environment = {"PHASELINE_NATS": server.url, **key}
+        both = [Notify(environment, file, folder / f"notify-{number}") for number in range(2)]
+        killed = Killed(server, settings, both, [await WorkerProcess.start(settings, log=folder / "worker")], dice)
+        for tree in range(TREES):
+            for kind, entity in cluster_and_nodes(tree):
+                await say(main, kind, "adopt", entity, {"phase": "Running"})
+        for notify in both:
+            await notify.start()
+            await notify.until_at_work()
+        place = await first_place(notices)
+        begun = time.monotonic()
+        while time.monotonic() - begun < seconds:
+            trouble = asyncio.create_task(killed.trouble())
+            while not trouble.done():
+                await live(main, dice)
+                await asyncio.sleep(dice.uniform(0.0, 0.3))
+            await trouble
+        await end_all(main)
+        bad.answers[:] = [answer(200)]
+        try:
+            made = await until_all_is_recorded(main, notices, file, place)
+            await until_all_is_sent(notices, (bad, good))
+        finally:
+            for notify in both:
+                assert await notify.stop() == 0, notify.said.read_text()[-4_000:]
+            await killed.workers[0].stop()
+        queued = await replayed(main, read_rules.read_file(file, main.kinds), place, "delivery")
+        await judge(notices, made, queued, {"odd": bad, "good": good})
+
+
+async def until_all_is_recorded(main: Client, notices: Client, rules: Path, place: int) -> Made:
+    """Wait until the record of notices is what a replay of the log makes; that replay."""
+    found: Made = []
+    records: list[Transition] = []
+
+    async def is_complete() -> bool:
+        found[:] = await replayed(main, read_rules.read_file(rules, main.kinds), place)
+        records[:] = [one for one in await records_of(notices, "notice") if one.facet == "phase"]
+        return Counter((one.entity.id, one.trigger) for one in records) == Counter(one[:2] for one in found)
+
+    async def moved() -> object:
+        return len(records), len(found)
+
+    try:
+        await wait_for(is_complete, moved, pause=2.0)
+    except AssertionError:
+        has, wants = {*recorded(records)}, {*merged(found)}
+        raise AssertionError(f"too many: {sorted(has - wants)}; missing: {sorted(wants - has)}") from None
+    assert recorded(records) == merged(found)
+    return found
+
+
+async def until_all_is_sent(notices: Client, receivers: tuple[OddReceiver, ...]) -> None:
+    """Wait until no delivery waits any more."""
+
+    async def is_sent() -> bool:
+        view = await notices.at("now")
+        return all([one.entity.facets[0].state.phase == SENT async for one in view.unsorted("delivery")])
+
+    async def moved() -> object:
+        return [len(one.got) for one in receivers], int(time.monotonic() / 200)  # a lost one takes three minutes
+
+    await wait_for(is_sent, moved, pause=1.0)
+
+
+async def judge(
+    notices: Client, made: Made, wanted: Made, receivers: Mapping[str, OddReceiver]
+) -> None:  # fmt: skip
+    """Nothing is doubled in the record, and each receiver has heard how each of its notices ended.
+
+    made, wanted: the events of notices, and of deliveries, that a replay makes.
+    """
+    records = [one for one in await records_of(notices, "notice") if one.facet == "phase"]
+    numbers = Counter((one.entity.id, one.entity.attributes["sequence"]) for one in records)
+    assert set(numbers.values()) == {1}
+    queued = [one for one in await records_of(notices, "delivery") if one.trigger == "queued"]
+    assert Counter((one.entity.id, one.entity.attributes["word"]) for one in queued) == Counter(
+        (delivery, data["word"]) for delivery, _, data in wanted
+    )
+    words = Counter((one.entity.id.rpartition("/")[0], one.entity.id.rpartition("/")[2]) for one in queued)
+    last = {notice: data for notice, trigger, data in made if trigger in ("closed", "happened", "opened")}
+    told = {(name, one.json["notice"], one.json["word"]) for name, found in receivers.items() for one in found.got}
+    for notice, receiver in words:
+        assert any((receiver, notice, word) in told for word in OVER), (notice, receiver, last[notice])
+    for name, found in receivers.items():
+        same = {(one.json["id"], one.json["notice"], one.json["word"]) for one in found.got}
+        assert len({one[0] for one in same}) == len(same), name
+    assert not [one async for one in notices.rejections() if one.kind in ("notice", "notifier")]
+
+
+async def test_some_kills(own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path) -> None:
+    settings = replace(own_settings, partitions=2, request_timeout=30.0)
+    await kills(own_server, settings, tmp_path, seconds=8, seed=3)
+
+
+@pytest.mark.slow
+async def test_an_hour_of_kills(own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path) -> None:
+    settings = replace(own_settings, partitions=2, request_timeout=30.0)
+    await kills(own_server, settings, tmp_path, seconds=scaled(3_600, 60), seed=scaled(3_600))
