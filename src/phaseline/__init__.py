@@ -52,6 +52,8 @@ NAMES = {
     "phaseline.engine.products.gitops.last_observation":     "ObjectDiff Observation",
     "phaseline.engine.products.gitops.views":                "Gitops",
     "phaseline.engine.products.levels.views":                "Levels",
+    "phaseline.engine.surfaces.follow.follow":               "Follow Followed",
+    "phaseline.engine.surfaces.follow.follower":             "FollowChoice FollowerState",
     "phaseline.engine.surfaces.overview.dwell_watch":        "DwellWatch",
     "phaseline.engine.surfaces.overview.overview":           "Dwell Noticed Overview TreeClasses Trouble",
     "phaseline.engine.publish.compose":                      "EventDetails",

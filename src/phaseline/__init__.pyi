@@ -87,6 +87,10 @@ from phaseline.engine.products.gitops.last_observation import ObjectDiff as Obje
 from phaseline.engine.products.gitops.last_observation import Observation as Observation
 from phaseline.engine.products.gitops.views import Gitops as Gitops
 from phaseline.engine.products.levels.views import Levels as Levels
+from phaseline.engine.surfaces.follow.follow import Follow as Follow
+from phaseline.engine.surfaces.follow.follow import Followed as Followed
+from phaseline.engine.surfaces.follow.follower import FollowChoice as FollowChoice
+from phaseline.engine.surfaces.follow.follower import FollowerState as FollowerState
 from phaseline.engine.surfaces.overview.dwell_watch import DwellWatch as DwellWatch
 from phaseline.engine.surfaces.overview.overview import Dwell as Dwell
 from phaseline.engine.surfaces.overview.overview import Noticed as Noticed

@@ -161,7 +161,7 @@ def test_the_types_without_asyncio_are_of_all_that_is_there() -> None:
     [text] = sync_stub.pages().values()
     body = ast.parse(text).body
     classes = {node.name: node for node in body if isinstance(node, ast.ClassDef) and node.name[0] != "_"}
-    assert sorted([*classes, "DwellWatch", "Watch", "connect"]) == phaseline.sync.__all__
+    assert sorted([*classes, "DwellWatch", "Follow", "Watch", "connect"]) == phaseline.sync.__all__
     for name, node in classes.items():
         reads = {view.name for view in sync_stub.VIEWS if name == "Client" or (name == "EntityView" and view.view)}
         stubbed = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef) and one.name[0] != "_"}
