@@ -227,14 +227,9 @@ class NotFound(PhaselineError):
     place_ahead = case("the log ends at {last}, before place {place}: wait for it with min={place}")
     place_trimmed = case("place {place} is gone, the log begins at {first}: read the states again", status=410)
     nothing_to_read = case("there is no rejection at place {place} in a tree that you may read")
-    follower_gone = case(
-        "the follower {name!r} was deleted while this program followed, which had everything up to place {place}: "
-        "follow again from there"
-    )
+    follower_gone = case("somebody deleted the follower {name!r}, after place {place}: follow again from there")
     follower_lost = case(
-        "the follower {name!r} cannot go on without a gap: {problem}; read the states anew, `unfollow` it, and follow "
-        "again from there",
-        status=410,
+        "the follower {name!r} has a gap: {problem}; read the states, `unfollow` it, follow from there", status=410
     )
     no_excuse = case("no excuse stands at place {place} of the log: `phaseline levels excuses` lists them")
     path_unknown = case("there is nothing at {path}{meant}: /openapi.json lists what there is")

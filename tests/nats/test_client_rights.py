@@ -151,7 +151,11 @@ def public(of: type, group: str = "") -> set[str]:
 
 
 def test_every_method_is_in_the_table() -> None:
-    groups = public(phaseline.Emco, "emco.") | public(phaseline.Fleet, "fleet.") | public(phaseline.Gitops, "gitops.")
+    groups = (
+        public(phaseline.emco.Emco, "emco.")
+        | public(phaseline.fleet.Fleet, "fleet.")
+        | public(phaseline.gitops.Gitops, "gitops.")
+    )
     documented = {name for names in TABLE.values() for name in names} - {"wait"}
     assert documented == (public(Client) | groups) - {"close"}
     assert documented == {
@@ -165,7 +169,7 @@ def test_every_method_is_in_the_table() -> None:
         "stale_since",
         *FOLLOWING,
     }
-    shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
+    shared = public(phaseline.emco.EmcoView, "emco.") | public(phaseline.fleet.FleetView, "fleet.")
     only = {"last_of", "last_of_tree", "next_place", "said", "shut", "stale", "unknown_parts", "unsorted"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
 
@@ -246,7 +250,8 @@ async def test_two_clients_with_the_least_rights(installed: Installed, capsys: p
 async def test_a_reader_reads_cells_and_one_who_may_not_hides_no_other(installed: Installed) -> None:
     settings = {name: installed.server.settings(name, request_timeout=10.0) for name in ("reader", "watcher")}
     made = {
-        name: phaseline.Connecting(partial(Session.start, one, None, BUILT_IN_KINDS)) for name, one in settings.items()
+        name: phaseline.types.Connecting(partial(Session.start, one, None, BUILT_IN_KINDS))
+        for name, one in settings.items()
     }
     async with phaseline.Cells(made) as cells:
         assert {cell async for cell, _ in cells.list("node")} == {"reader"}

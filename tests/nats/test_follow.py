@@ -200,7 +200,7 @@ async def test_a_follower_that_is_deleted_ends(client: Client) -> None:
         waiting = asyncio.ensure_future(anext(feed))
         await asyncio.sleep(0)
         await client.unfollow("pager")
-        with raises(NotFound.follower_gone, match=f"everything up to place {found.place}:"):
+        with raises(NotFound.follower_gone, match=f"after place {found.place}:"):
             await asyncio.wait_for(waiting, LIMIT)
     assert await client.followers() == []
 
@@ -236,7 +236,7 @@ async def test_a_loss_is_said(client: Client, tmp_path: Path) -> None:
         while not (await client.followers())[1].place:  # it has read the note
             await asyncio.sleep(0.01)
         waiting.cancel()
-    with raises(NotFound.follower_lost, match=r"'away' cannot go on .* after place \d+ may be gone .*`unfollow` it"):
+    with raises(NotFound.follower_lost, match=r"'away' has a gap: .* after place \d+ may be gone .*`unfollow` it"):
         await anext(client.follow("away", "cluster"))
     async with client.follow("there", "node"):
         pass  # nothing came for it, and it was there

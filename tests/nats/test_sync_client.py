@@ -28,8 +28,11 @@ PAIRS: list[tuple[type, type]] = [
     (Client, sync_client.Client),
     (Follow, phaseline.sync.Follow),
     (phaseline.Watch, phaseline.sync.Watch),
-    *((getattr(phaseline, name), getattr(phaseline.sync, name)) for name in
-      ("EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops")),
+    (phaseline.EntityView, phaseline.sync.EntityView),
+    *((getattr(module, name), getattr(phaseline.sync, name))
+      for module, names in ((phaseline.emco, ("Emco", "EmcoView")), (phaseline.fleet, ("Fleet", "FleetView")),
+                            (phaseline.gitops, ("Gitops",)))
+      for name in names),
 ]  # fmt: skip
 
 
