@@ -79,6 +79,8 @@ ROWS = {
             "{p}.edge.>",
             "$JS.API.>",
             "$JS.SNAPSHOT.>",
+            "$JS.ACK.{S}-LOG.>",
+            "$JS.ACK.*.*.{S}-LOG.>",
         ],
         FEED,
     ),

@@ -245,6 +245,26 @@ async def test_a_loss_is_said(client: Client, tmp_path: Path) -> None:
         assert ids(await taken(feed, 1)) == ["c9"]
 
 
+async def test_a_loss_while_somebody_has_one_in_hand_is_said(
+    client: Client, working: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other program hears the server all the time, which hands out nothing."""
+    monkeypatch.setattr(follow_module, "LOOK_AGAIN", -1.0)
+    async with (
+        client.follow("pager", "cluster", state="Running") as held,
+        opened(working) as other,
+        other.follow("pager", "cluster", state="Running") as feed,
+    ):
+        await clusters(client, ["c1", "c2"])
+        await anext(held)
+        waiting = asyncio.ensure_future(anext(feed))
+        await client.publish_and_wait("cluster", "overdue", "c2")
+        await archived(client, tmp_path / "archive")
+        await held.ack()
+        with raises(NotFound.follower_lost):
+            await asyncio.wait_for(waiting, LIMIT)
+
+
 async def test_a_log_that_was_put_back_is_said(client: Client, wire: Wire) -> None:
     await clusters(client, ["c1"])
     installation = await client._session.installation()

@@ -34,7 +34,7 @@ async def followers(installation: Installation) -> list[CheckResult]:
 async def _finding(installation: Installation, one: FollowerState) -> CheckResult | None:
     """What is wrong with a follower; None if it keeps up."""
     try:
-        await follower.check_goes_on(installation, one, one.place)
+        await follower.check_goes_on(installation, one)
     except NotFound as error:
         return failed(f"follower {one.name}", error)
     waits = await _waits(installation, one) if one.behind or one.in_hand else 0.0

@@ -31,7 +31,7 @@ NEXT = json.dumps(
 SILENT = 3.0 * consumer.HEARTBEAT
 """Seconds without a message or a heartbeat after which the server is asked whether the follower is still there."""
 LOOK_AGAIN = 10.0
-"""Seconds after which it is looked again whether the log was trimmed meanwhile."""
+"""Seconds after which a message is late, and it is looked again whether the log was trimmed meanwhile."""
 RETRY, LOOKS = 0.25, 8
 """Seconds between two tries, and how often a follower must be missing until it counts as deleted."""
 REMEMBERED = 10_000
@@ -82,10 +82,12 @@ class Follow:
         self._current: HandedOut | None = None
         self._done = dict[int, None]()
         """The last places that were acknowledged here. A server that is killed may forget that, and send them again."""
-        self._sure = 0
-        """Up to this place nothing is missing."""
-        self._looked = self._quiet = 0.0
-        """When it was looked last whether the log was trimmed, and when the server last said that nothing waits."""
+        self._acknowledged = 0
+        """The last place that was acknowledged here."""
+        self._looked = 0.0
+        """When it was looked last whether the log was trimmed."""
+        self._ahead_ns = 0
+        """By how much the server's clock is ahead of `time.monotonic`."""
         self._asked = self._broken = False
         self._arrived = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
@@ -133,7 +135,7 @@ class Follow:
         if delivery is None:
             return
         place = delivery.stored.sequence
-        self._sure = max(self._sure, place)
+        self._acknowledged = max(self._acknowledged, place)
         self._done[place] = None
         if len(self._done) > REMEMBERED:
             del self._done[next(iter(self._done))]
@@ -150,7 +152,8 @@ class Follow:
         if not self._is_open:
             installation = await self._find()
             self._follower = await follower.take_up(installation, self._wanted)
-            self._sure, self._looked = self._follower.place, time.monotonic()
+            self._acknowledged = self._follower.place
+            await self._note_looked(installation)
             self._inbox = installation.wire.inbox()
             self._sid = await installation.wire.subscribe(self._inbox, self._received)
             self._unhook = installation.wire.on_disconnect(self._lost)
@@ -226,7 +229,7 @@ class Follow:
 
     def _lost(self) -> None:
         """What was requested does not come any more, or that cannot be known."""
-        self._broken, self._asked, self._quiet = True, False, 0.0
+        self._broken, self._asked = True, False
         self._arrived.set()
 
     async def _recover(self, installation: Installation) -> None:
@@ -238,7 +241,8 @@ class Follow:
             try:
                 await installation.wire.until_connected()
                 if (info := await follower.look(installation, self._wanted.name)) is not None:
-                    await follower.check_goes_on(installation, FollowerState.of(info), self._sure)
+                    await follower.check_goes_on(installation, FollowerState.of(info))
+                    await self._note_looked(installation)
                     self._broken = False
                     return
             except (NoAnswer, ApiFailed) as error:
@@ -249,7 +253,7 @@ class Follow:
                 return
             if look + 1 < LOOKS:
                 await asyncio.sleep(RETRY)
-        raise NotFound.follower_gone(name=self._wanted.name, place=self._sure)
+        raise NotFound.follower_gone(name=self._wanted.name, place=self._acknowledged)
 
     def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
         """Keep a message; its reply subject tells how often it was delivered, its place, its time, what is pending."""
@@ -269,7 +273,6 @@ class Follow:
         headers = frames.read_headers(block) if block else {}
         status, description = headers.get(frames.STATUS, ""), headers.get(frames.DESCRIPTION, "")
         if status == consumer.IDLE:
-            self._quiet = time.monotonic()
             self._arrived.set()
         elif description in consumer.ENDED:
             self._asked = False
@@ -277,18 +280,23 @@ class Follow:
         else:
             self._lost()
 
+    async def _note_looked(self, installation: Installation) -> None:
+        self._ahead_ns = await installation.server_time() - time.monotonic_ns()
+        self._looked = time.monotonic()
+
     async def _check(self, delivery: HandedOut) -> None:
         """Raise `NotFound.follower_lost` if something before this message may have been trimmed.
 
-        A message that came while the server had nothing to send has nothing before it.
+        Only before one that comes late: each trimming is announced by a note, which would have come before it.
         """
-        now = time.monotonic()
-        if now - self._quiet < SILENT:
-            self._sure = max(self._sure, delivery.stored.sequence - 1)
-        elif now - self._looked > LOOK_AGAIN:
-            await follower.check_held(self._installation, self._follower, self._sure)
-            self._looked = now
-        self._quiet = 0.0 if delivery.stored.pending else now
+        late = (time.monotonic_ns() + self._ahead_ns - delivery.stored.time_ns) / SECOND > LOOK_AGAIN
+        if not late or time.monotonic() - self._looked < LOOK_AGAIN:
+            return
+        info = await follower.look(self._installation, self._wanted.name)
+        if info is not None:
+            found = FollowerState.of(info)
+            await follower.check_held(self._installation, found)
+            await self._note_looked(self._installation)
 
     def _record_in(self, stored: Stored) -> Transition | None:
         """The transition in a message; None if it is not handed out. Raises `NotFound.follower_lost`, `NewerRecord`."""

@@ -136,7 +136,7 @@ async def take_up(installation: Installation, wanted: WantedFollower) -> Followe
         found = FollowerState.of(info)
         if found.follows != wanted.words:
             raise InvalidInput.follower_differs(name=wanted.name, there=str(found.follows), asked=str(wanted.words))
-        await check_goes_on(installation, found, found.place)
+        await check_goes_on(installation, found)
         if any(info["config"].get(name) != value for name, value in _changeable(installation, wanted).items()):
             await _create(installation, wanted.name, {**info["config"], **_changeable(installation, wanted)}, "update")
         return found
@@ -177,19 +177,20 @@ async def delete(installation: Installation, name: str) -> None:
         raise NameUnknown.among("follower", name, known or ["none, there are no followers"]) from None
 
 
-async def check_goes_on(installation: Installation, found: FollowerState, place: int) -> None:
-    """Raise `NotFound.follower_lost` if a follower cannot go on without a gap behind `place`."""
-    last = int((await _api(installation, f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
-    if last < place:
-        problem = f"it had read up to place {place}, and the log ends at {last}: the log was put back from a backup"
-        raise NotFound.follower_lost(name=found.name, problem=problem)
+async def check_goes_on(installation: Installation, found: FollowerState) -> None:
+    """Raise `NotFound.follower_lost` if a follower cannot go on without a gap."""
     from phaseline.engine.log.restored import identity  # noqa: PLC0415  # few follow
 
+    try:
+        await as_of.check_place(installation, found.place)
+    except InvalidInput as error:
+        problem = f"it had read up to place {found.place}, and the log ends at {error.details['last']}: it was put back"
+        raise NotFound.follower_lost(name=found.name, problem=problem) from None
     note = await identity.last(installation)
     if note is not None and note.number > found.log:
         for one in await identity.all_of(installation):
             check_log(found, one)
-    await check_held(installation, found, place)
+    await check_held(installation, found)
 
 
 def check_log(found: FollowerState, note: "identity.LogIdentity") -> None:
@@ -201,12 +202,12 @@ def check_log(found: FollowerState, note: "identity.LogIdentity") -> None:
         raise NotFound.follower_lost(name=found.name, problem=problem)
 
 
-async def check_held(installation: Installation, found: FollowerState, place: int) -> None:
-    """Raise `NotFound.follower_lost` if records behind a place may have been trimmed before they were handed out."""
+async def check_held(installation: Installation, found: FollowerState) -> None:
+    """Raise `NotFound.follower_lost` if records may have been trimmed before they were handed out."""
     try:
-        await Log(msgspec.structs.replace(installation, archive=None)).check_held(place + 1)
+        await Log(msgspec.structs.replace(installation, archive=None)).check_held(found.place + 1)
     except NotFound as error:
-        problem = f"it was away, and records after place {place} may be gone from the log, which begins at"
+        problem = f"it was away, and records after place {found.place} may be gone from the log, which begins at"
         raise NotFound.follower_lost(name=found.name, problem=f"{problem} {error.details['first']}") from None
 
 
