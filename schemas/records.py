@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
+from phaseline.schemas.errors import InvalidInput, NameUnknown
+
 By = Literal["event", "cascade", "view", "tally", "timer", "tables"]
 """How an event led to a record. tables: no event did, a map of states moved the entity when its table changed."""
 Reason = Literal[
@@ -208,6 +210,30 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
         """By facet, when its timer expires."""
         return {facet: utc(due) for facet, due in self.timers_ns.items()}
 
+    def facet(self, name: str) -> FacetState:
+        """The facet of that name; raises `NameUnknown`."""
+        if name not in self.names:
+            raise NameUnknown.among(f"facet of the {self.kind} {self.id}", name, self.names)
+        return self.facets[self.names.index(name)]
+
+    @property
+    def state(self) -> State:
+        """The state of its only facet, `signals` and `contact` aside; raises `InvalidInput` if it has several."""
+        own = own_facets(self)
+        if len(own) > 1:
+            names = self.names[: len(own)]
+            raise InvalidInput.several_facets(
+                kind=self.kind, id=self.id, facets=", ".join(names), calls=f'entity.facet("{names[0]}").state'
+            )
+        return own[0].state
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}: {', '.join(f'{name} {one.state}' for name, one in facets_of(self))}"
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """How notebooks show it."""
+        printer.text(str(self))
+
 
 CONTACT = "contact"
 """The facet of a place that says whether it was heard from lately."""
@@ -324,6 +350,15 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     def time(self) -> datetime:
         """When the event was stored that led to the record."""
         return utc(self.time_ns)
+
+    def __str__(self) -> str:
+        said = ": ".join(filter(None, (self.reason, self.message)))
+        changed = f"{self.entity.kind} {self.entity.id}: {self.facet} {self.before} -> {self.after}"
+        return f"{changed} by {self.trigger}{said and f': {said}'}"
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """How notebooks show it."""
+        printer.text(str(self))
 
 
 class LeftOut(NamedTuple):

@@ -33,8 +33,8 @@ from phaseline.schemas.subjects import without_actor
 
 FINAL = (NatsUnreachable, NoRoom, NoJetStream)
 """What ends a first try at once, although it can pass."""
-PAUSE = 0.2
-"""Seconds between two tries."""
+PAUSE, LONGEST_PAUSE = 0.2, 2.0
+"""Seconds between two tries: the first ones, and at most."""
 
 
 class Receipt(NamedTuple):
@@ -58,15 +58,17 @@ class Receipt(NamedTuple):
         return found
 
 
-async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
+async def publish(wire: Wire, message: EventMessage, timeout: float, *, patient: bool = False) -> Receipt:
     """Store one event. Sends it again after trouble that can pass, for `timeout` seconds.
+
+    patient: send it again also if the first try finds no server, or no room.
 
     Raises `NatsUnreachable` if the event was never sent, `Unconfirmed` if it may or may not be stored, `NoRoom`,
     `NotProvisioned`, and what `Wire` raises.
     """
     again, key = False, key_of(wire.settings)
     began = time.monotonic()
-    deadline = began + timeout
+    deadline, pause = began + timeout, PAUSE
     while True:
         try:
             ack = await wire.publish_acked(message.subject, message.body, headers_of(message, key))
@@ -74,11 +76,12 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
             again = again or isinstance(error, RequestTimedOut) or NoAnswer.connection_lost.made(error)
             why = await why_unstored(wire, error) if isinstance(error, NoSuchStream) else error
             over = time.monotonic() > deadline or not can_pass(why)
-            if not again and (over or isinstance(why, FINAL)):
+            if not again and (over or (isinstance(why, FINAL) and not patient)):
                 raise why from None
             if over:
                 raise Unconfirmed(event=message.event, source=message.source, cause=str(error)) from error
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, LONGEST_PAUSE) if patient else PAUSE
         else:
             if ack.duplicate and not again and not await is_repeat(wire, message, ack):
                 message = renamed(message)

@@ -18,16 +18,21 @@ from phaseline.engine.surfaces.cli import reference
 from phaseline.engine.surfaces.http import reference as http_reference
 from phaseline.engine.surfaces.http.routes import all_routes
 from phaseline.engine.surfaces.telemetry import page as metrics_page
-from phaseline.machines.built_in import PRODUCTS
-from phaseline.machines.docs import checked_tables, errors_page, pages
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import checked_tables, errors_page, pages, triggers
 
 COMMAND = "python -m phaseline.engine.surfaces.generate"
-STUBBED = {"phaseline": "__init__", "phaseline.tables": "tables"}
+STUBBED = {
+    "phaseline": "__init__",
+    **{f"phaseline.{name}": name for name in ("emco", "fleet", "gitops", "levels", "tables", "types")},
+}
 
 
 def modules() -> dict[Path, str]:
-    """The stubs of public modules, by their paths from the project's root."""
-    return {**sync_stub.pages(), **stubs()}
+    """The stubs of public modules, and the module of triggers, by their paths from the project's root."""
+    own = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
+    return {**sync_stub.pages(), **stubs(), Path("src/phaseline/triggers.py"): triggers.module(own.values(), own=True)}
 
 
 def stubs() -> dict[Path, str]:

@@ -27,7 +27,7 @@ READS = dict.fromkeys(text.partition(":")[::2] for view in VIEWS for text in (vi
 """The module and the name of each class of reads. Those of installed packages have no types here."""
 AT_RUN_TIME = ("__getattr__", "__dir__")
 """How the reads of products are found by name; type checkers know the names."""
-WATCHES = ("DwellWatch", "Watch")
+WATCHES = ("DwellWatch", "Follow", "Watch")
 """The classes of this client that have the name of the class that they mirror."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

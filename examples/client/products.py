@@ -20,5 +20,5 @@ async def drift(client: phaseline.Client, resource: str) -> list[str]:
 
 
 def wanted(live: dict[str, object], desired: dict[str, object]) -> str | None:
-    assessment = phaseline.assess(live, desired, profile="argocd")
+    assessment = phaseline.gitops.assess(live, desired, profile="argocd")
     return assessment.sync

@@ -51,10 +51,12 @@ from phaseline.engine.surfaces.client import client
 from phaseline.engine.surfaces.client.client import WAIT
 from phaseline.engine.surfaces.client.entity_view import M_co
 from phaseline.engine.surfaces.client.portal import DwellWatch as DwellWatch
+from phaseline.engine.surfaces.client.portal import Follow as Follow
 from phaseline.engine.surfaces.client.portal import Opened
 from phaseline.engine.surfaces.client.portal import Portal
 from phaseline.engine.surfaces.client.portal import Watch as Watch
 from phaseline.engine.surfaces.client.rejection_counts import RejectionCount
+from phaseline.engine.surfaces.follow.follower import FollowerState
 from phaseline.engine.surfaces.overview.overview import Overview
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind
@@ -294,7 +296,7 @@ Its methods are those of the client. Events of one tree are sent one after the o
     def number(self) -> int:
         """The number of the last event; 0 before the first."""
 
-    def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, **details: Unpack[EventDetails]) -> Receipt:
+    def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, until_stored: bool | float=False, **details: Unpack[EventDetails]) -> Receipt:
         """Number one event and store it, as `Client.publish` does."""
 
     def publish_and_wait(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, timeout: float=10.0, **details: Unpack[EventDetails]) -> Outcome:
@@ -309,9 +311,9 @@ Its methods are those of the client. Events of one tree are sent one after the o
 class Client:
     """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
-A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
-in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook;
-`progress` functions are called from that thread. Ctrl-C ends a call in good order."""
+A call returns when its answer is there. `list`, `watch`, `follow`, `history` and `rejections` give iterators. Use
+the client in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a
+notebook; `progress` functions are called from that thread. Ctrl-C ends a call in good order."""
 
     def __init__(self, opened: Opened[client.Client]) -> None:
         """Use a connection that is open; `connect` makes one."""
@@ -355,12 +357,14 @@ Keep it beside whatever counts in this log: a `place`, or a `seen` (`data.log`).
 are made of this log it keeps those of a log that was put back from being taken for repeats. 0 before a worker
 has made it. Raises `NotPermitted`."""
 
-    def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, **details: Unpack[EventDetails]) -> Receipt:
+    def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, until_stored: bool | float=False, **details: Unpack[EventDetails]) -> Receipt:
         """Store one event; `details` (`EventDetails`): `source`, `event_id`, `sequence`, `epoch`, `time`, ...
 
 Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
 when no answer came: send it again under the same `event_id`.
-check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected."""
+check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
+until_stored: send it again through lost connections and restarts of the server until it is stored; or for so
+many seconds."""
 
     def publish_and_wait(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, timeout: float=WAIT, **details: Unpack[EventDetails]) -> Outcome:
         """Store one event as `publish` does, and wait for its outcome: its transitions, its rejection, or nothing.
@@ -492,6 +496,21 @@ continues a view without a gap. follow: go on after the last record that is ther
 With `class_`, `bad` or several of the classes, it gives a `Dwell` for each entity that has been in the class
 for `lasting` seconds, whatever states it had in it, and another one when that is over. What is so at the start
 counts as well; what ends before is not given."""
+
+    def follow(self, name: str, kind: str | None=None, *, facet: str | None=None, state: str | None=None, tree: str | None=None, condition: str | Sequence[str]=(), start: When=NOW, at_once: int=1, patience: float=30.0) -> Follow:
+        """Transitions, whose place the server keeps under `name`; each goes to one of those who follow under it.
+
+Who asks for the next one has acknowledged the one before; what was not acknowledged is handed out again. What
+is selected is as in `watch`. start: where it begins if there is no follower of that name yet. at_once: how many
+all programs together may have in hand; with 1 they come in the order of the log. patience: seconds after which
+what a lost program has in hand is handed out again. Raises `InvalidInput`, and when the first one is asked for
+`InvalidInput.follower_differs`, `NotFound.follower_lost`, `NotFound.follower_gone`, `NotPermitted`."""
+
+    def followers(self) -> Sequence[FollowerState]:
+        """Those who follow under a name, with their places, and how far they are behind."""
+
+    def unfollow(self, name: str) -> None:
+        """Forget the place of a follower; raises `NameUnknown`. Programs that follow under this name end."""
 
     def history(self, kind: str, entity_id: str, *, follow: bool=False, clock: Clock=SERVER) -> Watch[Transition]:
         """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.

@@ -83,6 +83,8 @@ ROWS = {
             "{p}.edge.>",
             "$JS.API.>",
             "$JS.SNAPSHOT.>",
+            "$JS.ACK.{S}-LOG.>",
+            "$JS.ACK.*.*.{S}-LOG.>",
         ],
         FEED,
     ),

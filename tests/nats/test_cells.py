@@ -19,14 +19,14 @@ AWAY = {"away": phaseline.connect(closed_port.NATS)}
 
 
 @asynccontextmanager
-async def cell(settings: Settings, patience: float = 60.0) -> AsyncIterator[phaseline.Connecting]:
+async def cell(settings: Settings, patience: float = 60.0) -> AsyncIterator[phaseline.types.Connecting]:
     """An installation with a worker, and the connection to it. patience: seconds until it counts as away."""
     async with Wire.open(settings, name="test") as wire, working(settings, wire, BUILT_IN_KINDS, 1):
         yield phaseline.connect(settings.nats, prefix=settings.prefix, source="/test", request_timeout=patience)
 
 
 @pytest_asyncio.fixture
-async def two(settings: Settings) -> AsyncIterator[dict[str, phaseline.Connecting]]:
+async def two(settings: Settings) -> AsyncIterator[dict[str, phaseline.types.Connecting]]:
     """The cells east and west, with a cluster each; both have the cluster c1."""
     async with (
         cell(settings) as east,
@@ -39,7 +39,7 @@ async def two(settings: Settings) -> AsyncIterator[dict[str, phaseline.Connectin
         yield {"east": east, "west": west}
 
 
-async def test_a_list_has_the_entities_of_all_cells(two: dict[str, phaseline.Connecting]) -> None:
+async def test_a_list_has_the_entities_of_all_cells(two: dict[str, phaseline.types.Connecting]) -> None:
     async with phaseline.Cells(two) as cells:
         found = [(cell, entity.id) async for cell, entity in cells.list("cluster")]
         assert found == [("east", "c1"), ("west", "c1"), ("west", "c2"), ("east", "c3")]
@@ -61,7 +61,7 @@ async def test_a_list_has_the_entities_of_all_cells(two: dict[str, phaseline.Con
             await cells.get("cluster", "c1", at=3)
 
 
-async def test_a_cell_that_is_away_hides_no_other(two: dict[str, phaseline.Connecting]) -> None:
+async def test_a_cell_that_is_away_hides_no_other(two: dict[str, phaseline.types.Connecting]) -> None:
     async with phaseline.Cells({**two, **AWAY}) as cells:
         assert [cell async for cell, _ in cells.list("cluster", state="Running")] == ["east", "west", "west", "east"]
         assert "cannot reach NATS" in str(cells.away["away"])
@@ -72,7 +72,7 @@ async def test_a_cell_that_is_away_hides_no_other(two: dict[str, phaseline.Conne
         await phaseline.Cells(AWAY).open()
 
 
-async def test_a_watch_goes_on_where_another_one_ended(two: dict[str, phaseline.Connecting]) -> None:
+async def test_a_watch_goes_on_where_another_one_ended(two: dict[str, phaseline.types.Connecting]) -> None:
     seen: list[tuple[str, int]] = []
     start: phaseline.When | Mapping[str, phaseline.When] = "start"
     async with phaseline.Cells(two) as cells:
@@ -158,7 +158,7 @@ def test_a_name_that_is_none(name: str) -> None:
         phaseline.Cells({name: phaseline.connect()})
 
 
-async def test_an_error_of_the_request_ends_each_cell(two: dict[str, phaseline.Connecting]) -> None:
+async def test_an_error_of_the_request_ends_each_cell(two: dict[str, phaseline.types.Connecting]) -> None:
     """Whoever goes on after it is not left waiting for ever."""
     async with asyncio.timeout(LIMIT), phaseline.Cells(two) as cells, cells.watch("clustr") as wrong:
         for _ in two:

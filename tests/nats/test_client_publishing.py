@@ -193,9 +193,35 @@ async def test_a_server_that_is_away_is_waited_for(own_server: EmbeddedServer, o
         await down.wait()
         with pytest.raises(NatsUnreachable):
             await hasty.publish("cluster", "create", "c1")
+        with pytest.raises(NatsUnreachable):
+            await hasty.publish("cluster", "create", "c1", until_stored=0.3)
         publishing = asyncio.ensure_future(client.publish("cluster", "create", "c1"))
+        until_stored = asyncio.ensure_future(hasty.publish("cluster", "create", "c2", until_stored=True))
+        assert not (await asyncio.wait({until_stored}, timeout=1.0))[0]  # five times the patience of this client
         await own_server.start()
-        assert (await publishing).sequence == 1
+        assert {(await publishing).sequence, (await until_stored).sequence} == {1, 2}
+
+
+async def test_events_are_stored_once_through_restarts_of_the_server(
+    own_server: EmbeddedServer, own_settings: Settings
+) -> None:
+    async with Client.open(replace(own_settings, request_timeout=0.2)) as client:
+        async with Wire.open(own_settings) as wire:
+            await provision(wire, own_settings)
+        agent = await client.source("/agent")
+
+        async def publish() -> list[int]:
+            return [(await agent.publish("cluster", "create", f"c{n}", until_stored=True)).sequence for n in range(60)]
+
+        publishing = asyncio.ensure_future(publish())
+        for _ in range(2):
+            await asyncio.sleep(0.02)
+            await own_server.kill()
+            await own_server.start()
+        assert await publishing == [*range(1, 61)]
+        async with Wire.open(own_settings) as wire:
+            layout = await provision(wire, own_settings)
+            assert (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["messages"] == 60
 
 
 async def test_a_refused_event_is_sent_again_once(client: Client) -> None:

@@ -1,7 +1,7 @@
 """docs/client.md, Rights: the role that the page gives a call suffices for it, and less does not."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from functools import partial
 from types import FunctionType
@@ -79,6 +79,12 @@ CALLS: dict[str, Call] = {
     "gitops.manifest": lambda client: client.gitops.manifest("resource", OBJECT),
 }
 
+FOLLOWING: dict[str, Call] = {
+    "follow": lambda client: first_of(client.follow("pager", "node", start="start")),
+    "followers": lambda client: client.followers(),
+    "unfollow": lambda client: client.unfollow("pager"),
+}
+
 
 class Installed:
     """A server with accounts, where something has happened, and a client for each user."""
@@ -129,7 +135,7 @@ async def installed() -> AsyncIterator[Installed]:
         yield found
 
 
-def roles_of(calls: dict[str, Call]) -> dict[str, str]:
+def roles_of(calls: Iterable[str]) -> dict[str, str]:
     """By call, the least role that the page names for it."""
     found = {name: role for role in reversed(TABLE) for name in TABLE[role]}
     assert list(TABLE) == list(USERS)
@@ -144,11 +150,25 @@ def public(of: type, group: str = "") -> set[str]:
 
 
 def test_every_method_is_in_the_table() -> None:
-    groups = public(phaseline.Emco, "emco.") | public(phaseline.Fleet, "fleet.") | public(phaseline.Gitops, "gitops.")
+    groups = (
+        public(phaseline.emco.Emco, "emco.")
+        | public(phaseline.fleet.Fleet, "fleet.")
+        | public(phaseline.gitops.Gitops, "gitops.")
+    )
     documented = {name for names in TABLE.values() for name in names} - {"wait"}
     assert documented == (public(Client) | groups) - {"close"}
-    assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "way_out", "source", "stale_since"}
-    shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
+    assert documented == {
+        *CALLS,
+        "snapshot",
+        "resend",
+        "outcome",
+        "record",
+        "way_out",
+        "source",
+        "stale_since",
+        *FOLLOWING,
+    }
+    shared = public(phaseline.emco.EmcoView, "emco.") | public(phaseline.fleet.FleetView, "fleet.")
     only = {"last_of", "last_of_tree", "next_place", "said", "shut", "stale", "unknown_parts", "unsorted"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
 
@@ -168,6 +188,28 @@ async def test_the_role_of_a_call_suffices_and_less_does_not(installed: Installe
             with pytest.raises(NotPermitted, match=rf" may not publish to \S+; the role {lacking} may") as refused:
                 await answer(call(installed.clients[user]))
             assert refused.value.subject in str(refused.value), name
+
+
+async def first_of(feed: phaseline.Follow) -> phaseline.Followed:
+    """The first transition that a follower is handed."""
+    async with feed:
+        found = await anext(feed)
+        await feed.ack()
+        return found
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_only_an_operator_follows_under_a_name(installed: Installed) -> None:
+    """So no tenant can take what somebody follows, or forget the place of somebody else."""
+    assert FOLLOWING.keys() <= {name for name, role in roles_of(FOLLOWING).items() if role == "operator"}
+    operator = installed.clients["operator"]
+    assert (await answer(FOLLOWING["follow"](operator))).record.entity.id == "c1/p/n1"
+    for name, call in FOLLOWING.items():
+        for user, lacking in {"tree-c1": "reader", "reader": "operator", "watcher": "reader"}.items():
+            with pytest.raises(NotPermitted, match=rf" may not publish to \S+; the role {lacking} may"):
+                await answer(call(installed.clients[user]))
+        assert [one.name for one in await operator.followers()] == ["pager"], name
+    await operator.unfollow("pager")
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -207,7 +249,8 @@ async def test_two_clients_with_the_least_rights(installed: Installed, capsys: p
 async def test_a_reader_reads_cells_and_one_who_may_not_hides_no_other(installed: Installed) -> None:
     settings = {name: installed.server.settings(name, request_timeout=10.0) for name in ("reader", "watcher")}
     made = {
-        name: phaseline.Connecting(partial(Session.start, one, None, BUILT_IN_KINDS)) for name, one in settings.items()
+        name: phaseline.types.Connecting(partial(Session.start, one, None, BUILT_IN_KINDS))
+        for name, one in settings.items()
     }
     async with phaseline.Cells(made) as cells:
         assert {cell async for cell, _ in cells.list("node")} == {"reader"}

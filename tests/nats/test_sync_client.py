@@ -17,6 +17,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.surfaces.client import sync_client
+from phaseline.engine.surfaces.follow.follow import Follow
 from tests.support import closed_port
 from tests.support.command import ROOT
 from tests.support.installation import Settings
@@ -25,9 +26,13 @@ from tests.support.raising import raises
 
 PAIRS: list[tuple[type, type]] = [
     (Client, sync_client.Client),
+    (Follow, phaseline.sync.Follow),
     (phaseline.Watch, phaseline.sync.Watch),
-    *((getattr(phaseline, name), getattr(phaseline.sync, name)) for name in
-      ("EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops")),
+    (phaseline.EntityView, phaseline.sync.EntityView),
+    *((getattr(module, name), getattr(phaseline.sync, name))
+      for module, names in ((phaseline.emco, ("Emco", "EmcoView")), (phaseline.fleet, ("Fleet", "FleetView")),
+                            (phaseline.gitops, ("Gitops",)))
+      for name in names),
 ]  # fmt: skip
 
 
@@ -51,7 +56,7 @@ def public(of: type) -> set[str]:
 
 @pytest.mark.parametrize(("with_asyncio", "without"), PAIRS)
 def test_both_clients_have_the_same_methods(with_asyncio: type, without: type) -> None:
-    extra = set[str]() if without is sync_client.Client else {"over", "sequence"}  # no properties there
+    extra = set[str]() if without is sync_client.Client else {"over", "place", "sequence"}  # no properties there
     assert public(with_asyncio) - extra == public(without) - extra
     for name in public(with_asyncio) - extra:
         one, other = (inspect.getattr_static(each, name) for each in (with_asyncio, without))
@@ -218,3 +223,28 @@ print(client.publish("cluster", "create", "c1").duplicate)
     command = [sys.executable, "-W", "error", "-c", program]
     done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "False\n", "")
+
+
+async def test_a_script_follows_under_a_name(client: Client, working: Settings) -> None:
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    await client.publish_and_wait("cluster", "adopt", "c2", {"phase": "Running"})
+
+    def script(other: phaseline.sync.Client) -> list[tuple[str, int]]:
+        found = []
+        with other.follow("pager", "cluster", start="start", patience=3600) as feed:
+            for change in feed:
+                found.append((change.record.entity.id, change.tried))
+                assert feed.place == change.place
+                if len(found) == 1:
+                    feed.later()
+                if len(found) == 3:
+                    break
+        return found
+
+    assert await in_thread(script, working) == [("c1", 1), ("c1", 2), ("c2", 1)]
+    with pytest.raises(ZeroDivisionError):
+        await in_thread(lambda other: [1 / 0 for _ in other.follow("pager", "cluster", patience=3600)], working)
+    again = await in_thread(lambda other: next(other.follow("pager", "cluster", patience=3600)), working)
+    assert (again.record.entity.id, again.tried) == ("c2", 3)
+    assert [one.name for one in await in_thread(lambda other: other.followers(), working)] == ["pager"]
+    await in_thread(lambda other: other.unfollow("pager"), working)

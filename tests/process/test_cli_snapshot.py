@@ -74,7 +74,7 @@ def test_the_parts_of_a_large_snapshot_say_what_the_whole_would(monkeypatch: pyt
 
 
 def test_each_part_has_its_own_id_and_sequence() -> None:
-    details = phaseline.EventDetails(event_id="e", sequence=5)
+    details = phaseline.types.EventDetails(event_id="e", sequence=5)
     assert [snapshots.details_of(details, index, 2) for index in range(2)] == [
         {"event_id": "e-1", "sequence": 5}, {"event_id": "e-2", "sequence": 6},
     ]  # fmt: skip

@@ -136,7 +136,7 @@ with phaseline.sync.connect(url, prefix=prefix) as client:
     print(client.tree("c1")[0].id, client.why("cluster", "c1").facets[0].facet)
 import phaseline.testing, phaseline.tables
 try:
-    phaseline.assess({"kind": "a"}, {"kind": "b"}, rules={"ignore_differences": [{"group": "*", "kind": "*", "jsonPointers": ["/b"]}]})
+    phaseline.gitops.assess({"kind": "a"}, {"kind": "b"}, rules={"ignore_differences": [{"group": "*", "kind": "*", "jsonPointers": ["/b"]}]})
 except phaseline.errors.NotInstalled as error:
     print(error.package)
 """

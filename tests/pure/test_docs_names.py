@@ -30,7 +30,7 @@ def test_what_the_page_on_the_client_names_is_there() -> None:
             assert hasattr(phaseline.errors, word), word
     for path in re.findall(r"\bclient\.([\w.]+)\(", text):
         names = path.split(".")
-        owner = phaseline.Client if len(names) == 1 else getattr(phaseline, names[0].capitalize())
+        owner = phaseline.Client if len(names) == 1 else getattr(getattr(phaseline, names[0]), names[0].capitalize())
         assert hasattr(owner, names[-1]) or hasattr(phaseline.sync.Client, path), path
     for extra in re.findall(r"phaseline\[(\w+)\]", text):
         assert extra in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -62,7 +62,7 @@ def rule(**selectors: list[str]) -> dict[str, Any]:
 def test_the_error_says_what_to_install(without: Any, module: str, rules: dict[str, Any], says: str) -> None:
     without(module)
     with pytest.raises(NotInstalled, match=rf"{says}, which is not installed here: pip install 'phaseline\[gitops\]'"):
-        phaseline.assess(LIVE, WANTED, rules=rules)
+        phaseline.gitops.assess(LIVE, WANTED, rules=rules)
 
 
 @pytest.mark.parametrize("module", ["lupa", "jq", "jsonpointer", "yaml"])

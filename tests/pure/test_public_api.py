@@ -40,13 +40,20 @@ ROOTS = (
     "CellsWatch",
 )
 FUNCTIONS = ("connect", "assess", "assess_all", "diff", "health")
-SUBMODULES = (phaseline.errors, phaseline.sync, phaseline.tables, phaseline.testing)
+RENAMED = (phaseline, phaseline.emco, phaseline.fleet, phaseline.gitops, phaseline.levels, phaseline.types)
+"""The modules whose classes are called after them."""
+SUBMODULES = (*RENAMED[1:], phaseline.errors, phaseline.sync, phaseline.tables, phaseline.testing, phaseline.triggers)
 PLAIN = (
     type(None), str, bytes, int, float, bool, dict, list, tuple, set, frozenset, object, types.EllipsisType,
     datetime, pathlib.Path, Exception, collections.Counter,
 )  # fmt: skip
 OPAQUE = (phaseline.Kinds,)
 """Passed on by programs; their own methods belong to `phaseline.tables`."""
+
+
+def named(name: str) -> Any:
+    """What has this public name."""
+    return next(getattr(module, name) for module in RENAMED if name in module.__all__)
 
 
 def parts(annotation: Any) -> Iterator[Any]:
@@ -56,7 +63,7 @@ def parts(annotation: Any) -> Iterator[Any]:
         return
     if isinstance(annotation, str | typing.ForwardRef):
         name = annotation if isinstance(annotation, str) else annotation.__forward_arg__
-        yield getattr(phaseline, name)
+        yield named(name)
         return
     origin = typing.get_origin(annotation)
     if origin is typing.Literal:
@@ -93,12 +100,10 @@ def fields(of: type) -> list[Any]:
 def reachable() -> dict[type, str]:
     """Every class that a user can come across, with the place where it was met first."""
     met: dict[type, str] = {}
-    todo = [(hint, f"phaseline.{name}") for name in FUNCTIONS for hint in annotations_of(getattr(phaseline, name))]
+    todo = [(hint, f"phaseline.{name}") for name in FUNCTIONS for hint in annotations_of(named(name))]
     for name in ROOTS:
         todo += [
-            (hint, f"{name}.{method.__name__}")
-            for method in methods(getattr(phaseline, name))
-            for hint in annotations_of(method)
+            (hint, f"{name}.{method.__name__}") for method in methods(named(name)) for hint in annotations_of(method)
         ]
     while todo:
         hint, where = todo.pop()
@@ -130,7 +135,12 @@ def test_every_type_that_a_method_takes_or_gives_is_exported() -> None:
 
 def test_the_walk_comes_far() -> None:
     met = reachable()
-    assert {phaseline.Cause, phaseline.SourceResource, phaseline.IgnoreRule, phaseline.Interval} <= met.keys()
+    assert {
+        phaseline.Cause,
+        phaseline.emco.SourceResource,
+        phaseline.gitops.IgnoreRule,
+        phaseline.types.Interval,
+    } <= met.keys()
     assert collections.abc.AsyncIterator in met
 
 
@@ -139,7 +149,7 @@ def test_what_was_public_stays_public() -> None:
     listed = (ROOT / "tests/golden/public_names.txt").read_text().split()
     present = [
         f"{module.__name__}.{name}"
-        for module in (phaseline, phaseline.sync, phaseline.tables, phaseline.testing)
+        for module in (*RENAMED, phaseline.sync, phaseline.tables, phaseline.testing, phaseline.triggers)
         for name in module.__all__
     ]
     assert sorted(present) == listed
@@ -161,7 +171,7 @@ def test_the_types_without_asyncio_are_of_all_that_is_there() -> None:
     [text] = sync_stub.pages().values()
     body = ast.parse(text).body
     classes = {node.name: node for node in body if isinstance(node, ast.ClassDef) and node.name[0] != "_"}
-    assert sorted([*classes, "DwellWatch", "Watch", "connect"]) == phaseline.sync.__all__
+    assert sorted([*classes, "DwellWatch", "Follow", "Watch", "connect"]) == phaseline.sync.__all__
     for name, node in classes.items():
         reads = {view.name for view in sync_stub.VIEWS if name == "Client" or (name == "EntityView" and view.view)}
         stubbed = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef) and one.name[0] != "_"}
@@ -172,6 +182,17 @@ def test_the_types_without_asyncio_are_of_all_that_is_there() -> None:
             assert ast.get_docstring(stubbed[one]) == inspect.getdoc(getattr(found, one))
 
 
+def test_the_top_is_short_and_former_names_go_on_with_a_warning() -> None:
+    assert len([name for name in phaseline.__all__ if not isinstance(getattr(phaseline, name), types.ModuleType)]) <= 35
+    former = (ROOT / "tests/golden/former_names.txt").read_text().split()
+    for name in former:
+        module = next(one for one in RENAMED[1:] if name in one.__all__)
+        with pytest.warns(DeprecationWarning, match=rf"^phaseline\.{name} is {module.__name__}\.{name} now,") as told:
+            assert getattr(phaseline, name) is getattr(module, name)
+        assert {one.filename for one in told} == {__file__}
+        assert name not in dir(phaseline)
+
+
 def test_a_name_that_is_not_there() -> None:
     for module in (phaseline, phaseline.tables):
         with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nothing'"):
@@ -179,10 +200,11 @@ def test_a_name_that_is_not_there() -> None:
 
 
 def test_names_are_called_by_their_public_names() -> None:
-    for name in phaseline.__all__:
-        found = getattr(phaseline, name)
-        if isinstance(found, type | types.FunctionType) and found is not phaseline.PhaselineError:
-            assert f"{found.__module__}.{found.__qualname__}" == f"phaseline.{name}"
+    for module in RENAMED:
+        for name in module.__all__:
+            found = getattr(module, name)
+            if isinstance(found, type | types.FunctionType) and found is not phaseline.PhaselineError:
+                assert f"{found.__module__}.{found.__qualname__}" == f"{module.__name__}.{name}"
     for name in phaseline.errors.__all__:
         assert getattr(phaseline.errors, name).__module__.startswith("phaseline")
     assert repr(phaseline.Client) == "<class 'phaseline.Client'>"
@@ -213,7 +235,7 @@ def test_help_is_readable(client: type) -> None:
 
 @pytest.mark.parametrize("name", [*ROOTS, *FUNCTIONS])
 def test_every_public_method_says_what_it_does(name: str) -> None:
-    found = getattr(phaseline, name)
+    found = named(name)
     assert found.__doc__
     for method in public_names(found):
         assert getattr(found, method).__doc__, f"{name}.{method}"
@@ -265,7 +287,7 @@ TIMES = (
 """The names of times."""
 
 
-TOLD_BY_OTHERS = (phaseline.RejectionCount, phaseline.Evidence)
+TOLD_BY_OTHERS = (phaseline.types.RejectionCount, phaseline.gitops.Evidence)
 """What holds a time of another class, and what holds one as an object wrote it."""
 
 

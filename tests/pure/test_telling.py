@@ -5,8 +5,12 @@ Belongs here: what is said. Does not: what is explained (`test_why`), how it is 
 
 from typing import Any
 
+import msgspec
+import pytest
+
 from phaseline.engine.log.explain.model import as_map
 from phaseline.engine.log.explain.telling import root_of
+from phaseline.schemas.errors import InvalidInput, NameUnknown
 from tests.support import edge_worlds
 from tests.support.explanations import explanation
 from tests.support.strategies import History, event, play
@@ -67,3 +71,35 @@ def test_a_state_that_its_own_event_brought_has_no_root_elsewhere() -> None:
     assert "root cause" not in text
     assert text.splitlines()[1].strip().startswith("node c/p/n: not_ready by ")
     assert text.splitlines()[1].endswith(": no lease")
+
+
+class Printer:
+    """That of a notebook."""
+
+    def __init__(self) -> None:
+        self.shown = ""
+
+    def text(self, text: str) -> None:
+        self.shown += text
+
+
+def test_notebooks_show_what_print_shows() -> None:
+    history = told(event("node", "not_ready", "c/p/n", {"reason": "KubeletStopped"}))
+    why = explanation(history, "node", "c/p/n")
+    [last] = [record for cause in why.facets[0].causes for record in cause.records]
+    for shown in (why, why.entity, last):
+        printer = Printer()
+        shown._repr_pretty_(printer, False)
+        assert printer.shown == str(shown)
+    assert str(why.entity) == "node c/p/n: phase Failed [NotReady]"
+    assert str(last) == "node c/p/n: phase Running [Ok] -> Failed [NotReady] by not_ready: KubeletStopped"
+
+
+def test_an_entity_with_one_facet_has_its_state() -> None:
+    node = explanation(told(), "node", "c/p/n").entity
+    assert node.state == node.facet("phase").state == node.facets[0].state
+    with pytest.raises(NameUnknown, match=r"no facet of the node c/p/n 'fase': choose one of phase"):
+        node.facet("fase")
+    several = msgspec.structs.replace(node, names=("phase", "health", "contact"), facets=node.facets * 3)
+    with pytest.raises(InvalidInput, match=r'several facets \(phase, health\).*entity\.facet\("phase"\)\.state'):
+        several.state  # noqa: B018

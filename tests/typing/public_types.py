@@ -6,10 +6,13 @@ from typing import assert_type
 
 import phaseline
 from phaseline import errors, sync
+from phaseline.triggers import node
 
 
 async def publishing(client: phaseline.Client) -> None:
     assert_type(await client.publish("node", "create", "c1/a/n1", {"a": 1}, time=datetime.now()), phaseline.Receipt)  # noqa: DTZ005
+    assert_type(await client.publish(*node.create, "c1/a/n1", {"a": 1}, until_stored=60.0), phaseline.Receipt)
+    assert_type(await client.dry_run(*node.create, "c1/a/n1"), phaseline.DryRun)
     outcome = await client.publish_and_wait("node", "create", "c1/a/n1", sequence=3)
     assert_type(outcome, phaseline.Outcome)
     assert_type(outcome.transitions, tuple[phaseline.Transition, ...])
@@ -56,6 +59,18 @@ async def watching(client: phaseline.Client, both: bool) -> None:  # not known b
         assert_type(entity, phaseline.Entity)
 
 
+async def following(client: phaseline.Client, other: sync.Client) -> None:
+    async with client.follow("pager", "node", state="Failed") as feed:
+        assert_type(feed, phaseline.Follow)
+        async for change in feed:
+            assert_type(change, phaseline.Followed)
+            assert_type(change.record.entity.state, phaseline.State)
+            await feed.ack()
+    assert_type(await client.followers(), Sequence[phaseline.types.FollowerState])
+    for change in other.follow("pager"):
+        assert_type(change, phaseline.Followed)
+
+
 async def times(client: phaseline.Client, when: datetime) -> None:
     view = await client.at(when)
     assert_type(view.moment.time, datetime)
@@ -75,15 +90,15 @@ async def times(client: phaseline.Client, when: datetime) -> None:
 
 
 async def products(client: phaseline.Client) -> None:
-    assert_type(await client.emco.status("a"), phaseline.SourceStatus)
-    assert_type(await client.emco.status("a", output="rsync", app=["web"]), phaseline.SourceStatus)
-    assert_type(await client.emco.status("a", shape="emco"), phaseline.EmcoStatus)
-    assert_type(await client.emco.status("a", shape="emco", apps=True), phaseline.EmcoNames)
-    assert_type(await client.emco.selection("a"), phaseline.StatusSelection)
-    assert_type(await client.fleet.counts("a"), phaseline.FleetCounts)
-    assert_type(await client.fleet.cluster_counts("a"), phaseline.FleetClusterCounts)
-    assert_type(await client.gitops.diff("a"), phaseline.ObjectDiff)
-    assert_type((await client.levels.measure("7d")).total, phaseline.Level)
+    assert_type(await client.emco.status("a"), phaseline.emco.SourceStatus)
+    assert_type(await client.emco.status("a", output="rsync", app=["web"]), phaseline.emco.SourceStatus)
+    assert_type(await client.emco.status("a", shape="emco"), phaseline.emco.EmcoStatus)
+    assert_type(await client.emco.status("a", shape="emco", apps=True), phaseline.emco.EmcoNames)
+    assert_type(await client.emco.selection("a"), phaseline.emco.StatusSelection)
+    assert_type(await client.fleet.counts("a"), phaseline.fleet.FleetCounts)
+    assert_type(await client.fleet.cluster_counts("a"), phaseline.fleet.FleetClusterCounts)
+    assert_type(await client.gitops.diff("a"), phaseline.gitops.ObjectDiff)
+    assert_type((await client.levels.measure("7d")).total, phaseline.levels.Level)
 
 
 def without_asyncio(url: str) -> None:
@@ -98,23 +113,23 @@ def without_asyncio(url: str) -> None:
         with client.watch() as watch:
             for transition in watch:
                 assert_type(transition.time, datetime)
-        assert_type(client.emco.status("a"), phaseline.SourceStatus)
-        assert_type(client.emco.status("a", shape="emco", apps=True, at="1h"), phaseline.EmcoNames)
-        assert_type(client.emco.selection("a"), phaseline.StatusSelection)
-        assert_type(client.fleet.cluster_counts("a"), phaseline.FleetClusterCounts)
-        assert_type(client.gitops.diff("a"), phaseline.ObjectDiff)
+        assert_type(client.emco.status("a"), phaseline.emco.SourceStatus)
+        assert_type(client.emco.status("a", shape="emco", apps=True, at="1h"), phaseline.emco.EmcoNames)
+        assert_type(client.emco.selection("a"), phaseline.emco.StatusSelection)
+        assert_type(client.fleet.cluster_counts("a"), phaseline.fleet.FleetClusterCounts)
+        assert_type(client.gitops.diff("a"), phaseline.gitops.ObjectDiff)
         assert_type(client.at("1h").emco, sync.EmcoView)
-        assert_type(client.at("1h").emco.status("a", shape="emco"), phaseline.EmcoStatus)
-        assert_type(client.at("1h").fleet.counts("a"), phaseline.FleetCounts)
+        assert_type(client.at("1h").emco.status("a", shape="emco"), phaseline.emco.EmcoStatus)
+        assert_type(client.at("1h").fleet.counts("a"), phaseline.fleet.FleetCounts)
         for rejection in client.rejections():
             assert_type(rejection, phaseline.Rejection)
 
 
 def manifests() -> None:
-    assert_type(phaseline.assess({}, {}), phaseline.Assessment)
-    assert_type(phaseline.assess_all([]), phaseline.ApplicationAssessment)
-    assert_type(phaseline.diff({}, {}), list[phaseline.Difference])
-    assert_type(phaseline.health({}), phaseline.HealthResult)
+    assert_type(phaseline.gitops.assess({}, {}), phaseline.gitops.Assessment)
+    assert_type(phaseline.gitops.assess_all([]), phaseline.gitops.ApplicationAssessment)
+    assert_type(phaseline.gitops.diff({}, {}), list[phaseline.gitops.Difference])
+    assert_type(phaseline.gitops.health({}), phaseline.gitops.HealthResult)
 
 
 def failing(error: errors.NoAnswer) -> phaseline.PhaselineError:

@@ -5,10 +5,12 @@ mypy --strict finds comments that silence nothing. tests/process/test_typing.py 
 
 import phaseline
 from phaseline import sync
+from phaseline.triggers import node
 
 
 async def wrong(client: phaseline.Client) -> None:
     number: int = await client.get("node", "c1/a/n1")  # type: ignore[assignment]
+    assert node.cordn  # type: ignore[attr-defined]
     await client.status("a")  # type: ignore[attr-defined]
     await client.emco.status("a", output="everything")  # type: ignore[call-overload]
     async with phaseline.connect(request_timout=3):  # type: ignore[call-arg]

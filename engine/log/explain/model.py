@@ -174,6 +174,10 @@ class Explanation(msgspec.Struct, frozen=True):
 
         return in_words(self)
 
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """How notebooks show it."""
+        printer.text(str(self))
+
 
 def as_map(explanation: Explanation) -> dict[str, Any]:
     """An explanation as JSON shows it. Each facet has the `root` of its state."""

@@ -16,12 +16,13 @@ from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.machines.built_in import OF_NOTICES, installed
 from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing
+from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, triggers
 from phaseline.machines.kinds.kubernetes.health.registry import RULES
 from phaseline.machines.kinds.kubernetes.known.statusless import STATUSLESS
 from phaseline.schemas.errors import NameUnknown
 
 COMMAND = "phaseline kinds show --format markdown"
+FORMS = ("table", "markdown", "json", "mermaid", "python")
 
 
 @click.command(
@@ -31,13 +32,14 @@ COMMAND = "phaseline kinds show --format markdown"
         ("phaseline kinds show node", "one kind, with its whole table"),
         ("phaseline kinds show node --format mermaid > node.mmd", "a diagram"),
         ("phaseline kinds show --format markdown > machines.md", "a page with all tables"),
+        ("phaseline kinds show node --format python", "its triggers, for editors and type checkers"),
         ("phaseline kinds show notice", "a kind of an installation of notices"),
         ("phaseline kinds show cert-manager.io/Certificate", "what the status of a Kubernetes kind means"),
         ("phaseline kinds show '*/*'", "the same of all Kubernetes kinds that are known"),
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)
-@click.option("--format", "form", type=click.Choice(["table", "markdown", "json", "mermaid"]), default="table",
+@click.option("--format", "form", type=click.Choice([*FORMS]), default="table",
               show_default=True, help="Output format.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @options.verbose
@@ -55,7 +57,7 @@ def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
     form = "json" if as_json else form
     if form == "mermaid" and kind is None:
         raise click.UsageError("a Mermaid diagram shows one kind: give its name")
-    {"table": show_tables, "markdown": show_markdown, "json": show_maps, "mermaid": show_diagram}[form](kinds, kind)
+    SHOWN[form](kinds, kind)
     return 0
 
 
@@ -137,3 +139,12 @@ def show_maps(kinds: Kinds, kind: str | None) -> None:
 def show_diagram(kinds: Kinds, kind: str | None) -> None:
     """Print one kind as a Mermaid diagram."""
     print(mermaid.diagram(kinds[kind or ""]), end="")
+
+
+def show_triggers(kinds: Kinds, kind: str | None) -> None:
+    """Print a Python module with the triggers of one kind, or of all."""
+    print(triggers.module(kinds.values() if kind is None else [kinds[kind]]), end="")
+
+
+SHOWN = dict(zip(FORMS, (show_tables, show_markdown, show_maps, show_diagram, show_triggers), strict=True))
+"""What prints each form."""

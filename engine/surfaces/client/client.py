@@ -7,6 +7,7 @@ Belongs here: one method for each task. Does not: connecting (`connecting`), the
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from phaseline.engine.log import latest, log_records
@@ -18,7 +19,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
 from phaseline.engine.log.when import NOW, START, Moment, When
-from phaseline.engine.publish import compose, outcomes, pipeline, single, snapshots
+from phaseline.engine.publish import compose, outcomes, pipeline, single
 from phaseline.engine.publish.compose import EventDetails, EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
@@ -26,11 +27,14 @@ from phaseline.engine.publish.single import Receipt
 from phaseline.engine.publish.source_counts import SourceReport, source_counts
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client import braking, numbered_source, product_views, ranges
+from phaseline.engine.surfaces.client import numbered_source, product_views
 from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.client.numbered_source import NumberedSource
 from phaseline.engine.surfaces.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.surfaces.client.session import Session
+from phaseline.engine.surfaces.follow import follower
+from phaseline.engine.surfaces.follow.follow import Follow
+from phaseline.engine.surfaces.follow.follower import FollowerState
 from phaseline.engine.surfaces.overview.dwell_watch import DwellWatch
 from phaseline.engine.surfaces.overview.overview import Overview
 from phaseline.machines.compiler.kinds import Kinds
@@ -143,16 +147,19 @@ class Client:
 
     async def publish(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
-        check: bool = True, **details: Unpack[EventDetails],
+        check: bool = True, until_stored: bool | float = False, **details: Unpack[EventDetails],
     ) -> Receipt:  # fmt: skip
         """Store one event; `details` (`EventDetails`): `source`, `event_id`, `sequence`, `epoch`, `time`, ...
 
         Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
         when no answer came: send it again under the same `event_id`.
         check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
+        until_stored: send it again through lost connections and restarts of the server until it is stored; or for so
+        many seconds.
         """
         message = self._message(kind, trigger, entity_id, data, check, details)
-        return await single.publish(self._session.wire, message, self._session.settings.request_timeout)
+        seconds = inf if until_stored is True else until_stored or self._session.settings.request_timeout
+        return await single.publish(self._session.wire, message, seconds, patient=bool(until_stored))
 
     async def publish_and_wait(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
@@ -215,6 +222,9 @@ class Client:
         the number of events sent, and of all. Raises as `publish` and `publish_and_wait` do; `EventRefused` before
         anything is sent if several events together would end more than the brake allows.
         """
+        from phaseline.engine.publish import snapshots  # noqa: PLC0415  # few send snapshots
+        from phaseline.engine.surfaces.client import braking  # noqa: PLC0415
+
         parts = snapshots.events(below, items, seen, after, upto, confirm=confirm, about=about, log=log)
         if len(parts) > 1 and not confirm:
             listed = [item["id"] for part in parts for item in part["items"]]
@@ -397,6 +407,32 @@ class Client:
         )  # fmt: skip
         return self._session.watch(records, start, follow=follow)
 
+    def follow(
+        self, name: str, kind: str | None = None, *, facet: str | None = None, state: str | None = None,
+        tree: str | None = None, condition: str | Sequence[str] = (), start: When = NOW, at_once: int = 1,
+        patience: float = 30.0,
+    ) -> Follow:  # fmt: skip
+        """Transitions, whose place the server keeps under `name`; each goes to one of those who follow under it.
+
+        Who asks for the next one has acknowledged the one before; what was not acknowledged is handed out again. What
+        is selected is as in `watch`. start: where it begins if there is no follower of that name yet. at_once: how many
+        all programs together may have in hand; with 1 they come in the order of the log. patience: seconds after which
+        what a lost program has in hand is handed out again. Raises `InvalidInput`, and when the first one is asked for
+        `InvalidInput.follower_differs`, `NotFound.follower_lost`, `NotFound.follower_gone`, `NotPermitted`.
+        """
+        conditions = (condition,) if isinstance(condition, str) else (*condition,)
+        words = follower.FollowChoice(kind=kind, facet=facet, state=state, tree=tree, condition=conditions)
+        wanted = follower.wanted(self.kinds, name, words, start, at_once, patience)
+        return self._session.keep(Follow(self._session.installation, wanted))
+
+    async def followers(self) -> Sequence[FollowerState]:
+        """Those who follow under a name, with their places, and how far they are behind."""
+        return await follower.all_of(await self._session.installation())
+
+    async def unfollow(self, name: str) -> None:
+        """Forget the place of a follower; raises `NameUnknown`. Programs that follow under this name end."""
+        await follower.delete(await self._session.installation(), name)
+
     def history(self, kind: str, entity_id: str, *, follow: bool = False, clock: Clock = SERVER) -> Watch[Transition]:
         """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.
 
@@ -463,6 +499,8 @@ class Client:
         for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `InvalidInput`,
         `InvalidInput.start_after_end`, `InvalidInput.wrong_clock`.
         """
+        from phaseline.engine.surfaces.client import ranges  # noqa: PLC0415  # few ask for ranges
+
         return await ranges.timeline_between(self._session, entity_id, kind, start, end, depth, clock)
 
     async def changes(
@@ -472,4 +510,6 @@ class Client:
 
         tree: this id and those below it. Raises `InvalidInput.start_after_end`.
         """
+        from phaseline.engine.surfaces.client import ranges  # noqa: PLC0415  # few ask for ranges
+
         return await ranges.changes_between(self._session, kind, tree, start, end)

@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.publish import snapshots
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PublishResult
@@ -57,14 +56,16 @@ class NumberedSource:
 
     async def publish(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
-        check: bool = True, **details: Unpack[EventDetails],
+        check: bool = True, until_stored: bool | float = False, **details: Unpack[EventDetails],
     ) -> Receipt:  # fmt: skip
         """Number one event and store it, as `Client.publish` does."""
         async with self._turn(entity_id):
             if self._epoch is None:
-                return await self._begin(kind, trigger, entity_id, data, check, details)
+                return await self._begin(kind, trigger, entity_id, data, check, details, until_stored)
             numbered = self._next(details)
-            return await self._client.publish(kind, trigger, entity_id, data, check=check, **numbered)
+            return await self._client.publish(
+                kind, trigger, entity_id, data, check=check, until_stored=until_stored, **numbered
+            )
 
     async def publish_and_wait(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
@@ -94,6 +95,8 @@ class NumberedSource:
         **details: Unpack[EventDetails],
     ) -> Sequence[Outcome]:  # fmt: skip
         """Number and publish all that there is of the kind `below` under an entity, as `Client.snapshot` does."""
+        from phaseline.engine.publish import snapshots  # noqa: PLC0415  # few send snapshots
+
         listed = list(items)
         parts = len(snapshots.events(below, listed, seen, after, upto, confirm=confirm))
         async with self._turn(entity_id):
@@ -118,11 +121,13 @@ class NumberedSource:
 
     async def _begin(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, check: bool,
-        details: EventDetails,
+        details: EventDetails, until_stored: bool | float = False,
     ) -> Receipt:  # fmt: skip
         """Store an event without a number, whose position is the epoch of the next ones."""
         named = EventDetails(**{**details, "source": self._name})
-        receipt = await self._client.publish(kind, trigger, entity_id, data, check=check, **named)
+        receipt = await self._client.publish(
+            kind, trigger, entity_id, data, check=check, until_stored=until_stored, **named
+        )
         self._epoch = receipt.sequence
         return receipt
 

@@ -9,10 +9,13 @@ import threading
 import weakref
 from collections.abc import AsyncIterator, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager
+from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from phaseline.engine.log import watch as log_watch
 from phaseline.engine.log.log_records import Logged
+from phaseline.engine.surfaces.follow import follow
+from phaseline.engine.surfaces.follow.follow import Followed
 from phaseline.engine.surfaces.overview import dwell_watch
 from phaseline.engine.surfaces.overview.overview import Dwell
 from phaseline.schemas.records import Rejection, Transition
@@ -151,7 +154,9 @@ class PortalIterator(Generic[T]):
         self._portal.run(self._watch.__aenter__())
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __iter__(self) -> Self:
@@ -172,6 +177,34 @@ class PortalIterator(Generic[T]):
     def over(self) -> bool:
         """Whether the watch has ended."""
         return bool(self._watch.over)
+
+
+class Follow(PortalIterator[Followed]):
+    """`for change in follow`: transitions, each of which goes to one of the programs that follow under this name.
+
+    Who asks for the next one has acknowledged the one before. One that was not acknowledged is handed out again.
+    `with follow:` begins at once, and ends with the block.
+    """
+
+    _watch: follow.Follow
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._portal.run(self._watch.__aexit__(kind, error, trace))
+
+    def ack(self) -> None:
+        """Acknowledge the last transition, if it was not yet: before a `break`, for example."""
+        self._portal.run(self._watch.ack())
+
+    def later(self, seconds: float = 0) -> None:
+        """Give the last transition back: it is handed out again, to whichever program asks, not before `seconds`."""
+        self._portal.run(self._watch.later(seconds))
+
+    @property
+    def place(self) -> int:
+        """The place of the last transition; 0 before the first."""
+        return self._watch.place
 
 
 class DwellWatch(PortalIterator[Dwell]):

@@ -4,7 +4,7 @@ Belongs here: `Session`, which finds the installation and the states at a moment
 (`client`, `entity_view`, `products`).
 """
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ from phaseline.schemas.subjects import Subjects
 if TYPE_CHECKING:
     from phaseline.engine.log.questions.asking import Asked
 
+T = TypeVar("T")
+
 
 class Session(msgspec.Struct):
     """One connection to one installation. `source`: where events come from whose publisher gives no other source."""
@@ -39,7 +41,8 @@ class Session(msgspec.Struct):
     source: str
     found: Installation | None = None
     """The installation, once the server was asked for it."""
-    watches: list[Watch[Any]] = msgspec.field(default_factory=list)
+    watches: list[Any] = msgspec.field(default_factory=list)
+    """What is closed with it at the latest: watches, and whoever follows."""
 
     @classmethod
     async def start(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> Self:
@@ -99,7 +102,10 @@ class Session(msgspec.Struct):
         if clock == "event" and follow:
             raise InvalidInput.wrong_clock(problem="what is still to come has no place yet")
         made = EventWatch if clock == "event" else Watch
-        watch: Watch[Any] = made(self._reader, wanted, start, follow=follow)
+        return self.keep(made(self._reader, wanted, start, follow=follow))
+
+    def keep(self, watch: T) -> T:
+        """Close a watch at the latest with the client."""
         self.watches = [*(other for other in self.watches if not other.over), watch]
         return watch
 

@@ -16,12 +16,15 @@ from phaseline.engine.log import watch as log_watch
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
 from phaseline.engine.surfaces.client import client, connecting, entity_view, numbered_source
 from phaseline.engine.surfaces.client.entity_view import M_co
-from phaseline.engine.surfaces.client.portal import DwellWatch, Opened, Portal, Watch
+from phaseline.engine.surfaces.client.portal import DwellWatch, Follow, Opened, Portal, Watch
+from phaseline.engine.surfaces.follow import follow
 from phaseline.engine.surfaces.overview import dwell_watch
 from phaseline.machines.compiler.kinds import Kinds
 
 C = TypeVar("C", bound=type)
-MIRRORS: dict[Any, Any] = {AsyncIterator: Iterator, log_watch.Watch: Watch, dwell_watch.DwellWatch: DwellWatch}
+MIRRORS: dict[Any, Any] = {
+    AsyncIterator: Iterator, log_watch.Watch: Watch, dwell_watch.DwellWatch: DwellWatch, follow.Follow: Follow,
+}  # fmt: skip
 """By class of the client with asyncio, the one of this client."""
 
 
@@ -153,9 +156,9 @@ class NumberedSource(_Mirror):  # noqa: D101  # it has the docstring of the clas
 class Client:
     """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
-    A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
-    in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook;
-    `progress` functions are called from that thread. Ctrl-C ends a call in good order.
+    A call returns when its answer is there. `list`, `watch`, `follow`, `history` and `rejections` give iterators. Use
+    the client in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a
+    notebook; `progress` functions are called from that thread. Ctrl-C ends a call in good order.
     """
 
     def __init__(self, opened: Opened[client.Client]) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from acme_kinds.release import APPROVED
-from phaseline import ServiceQuery
 from phaseline.errors import EntityUnknown
+from phaseline.types import ServiceQuery
 
 
 async def answer(query: ServiceQuery) -> dict[str, Any]:
