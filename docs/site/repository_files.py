@@ -77,7 +77,7 @@ def pages(app: Sphinx) -> "Iterator[tuple[str, dict[str, Any], str]]":
     """The pages of all that is linked, and of the files in folders that are linked."""
     root, shown = Path(app.srcdir).resolve(), linked(app)
     members = {path: sorted(filter(is_shown, (root / path).iterdir())) for path in shown if (root / path).is_dir()}
-    shown |= {one.relative_to(root).as_posix() for found in members.values() for one in found if one.is_file()}
+    shown |= {one.relative_to(root).as_posix() for found in members.values() for one in found if has_page(one)}
     shown -= {f"{page}.md" for page in app.env.found_docs}
     for path in sorted(shown):
         body = listing(app, path, members[path], shown) if path in members else content(app, root / path)
@@ -85,9 +85,14 @@ def pages(app: Sphinx) -> "Iterator[tuple[str, dict[str, Any], str]]":
         yield address(path), {"title": title, "body": f"<h1>{html.escape(title)}</h1>{body}"}, "page.html"
 
 
+def has_page(path: Path) -> bool:
+    """Whether a member of a linked folder gets a page. Modules have one if a page links them: they are too many."""
+    return path.is_file() and (path.suffix != ".py" or "examples" in path.parts)
+
+
 def is_shown(path: Path) -> bool:
     """Whether a member of a folder belongs to the repository: no cache, no hidden file, no link."""
-    hidden = path.name.startswith((".", "_")) and path.name != "__init__.py"
+    hidden = path.name.startswith((".", "_"))
     return not hidden and not path.is_symlink() and (path.is_dir() or path.stat().st_size <= LARGEST)
 
 
@@ -98,8 +103,8 @@ def listing(app: Sphinx, path: str, members: "list[Path]", shown: "set[str]") ->
         name, inside = html.escape(member.name), member.relative_to(Path(app.srcdir).resolve()).as_posix()
         to = inside.removesuffix(".md") if inside.removesuffix(".md") in app.env.found_docs else address(inside)
         where = html.escape(app.builder.get_relative_uri(address(path), to))
-        has_page = inside in shown or to != address(inside)
-        rows.append(f'<li><a href="{where}">{name}</a></li>' if has_page else f"<li>{name}</li>")
+        is_linked = inside in shown or to != address(inside)
+        rows.append(f'<li><a href="{where}">{name}</a></li>' if is_linked else f"<li>{name}</li>")
     return f"<ul>{''.join(rows)}</ul>"
 
 

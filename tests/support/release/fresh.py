@@ -19,7 +19,8 @@ from tests.support.release.packages import archives
 LIMIT = 120
 """Seconds until a round that does not come to its end is given up."""
 ROUND = (
-    ("publish", "cluster", "adopt", "c1", "phase=Running", "--wait"),
+    ("publish", "cluster", "create", "c1", "--wait"),
+    ("publish", "cluster", "created", "c1", "--wait"),
     ("publish", "cluster", "overdue", "c1", "--wait"),
     ("get", "cluster", "c1"),
     ("why", "c1"),

@@ -42,7 +42,9 @@ def built(release: Release) -> str:
     again = [build(source, "sdist", release.work / "again"), build(ROOT, "wheel", release.work / "again")]
     for first, second in zip((sdist, wheel), again, strict=True):
         if digest(first) != digest(second):
-            raise Wrong(f"{first.name} differs from one that was built from {source.name}: nobody could build it again")
+            raise Wrong(
+                f"{first.name} has other bytes when it is built again: did a file change meanwhile? Otherwise nobody else can build it"
+            )
     return ", ".join(f"{path.name} ({path.stat().st_size // 1024:,} kB)" for path in (wheel, sdist)) + ", reproducible"
 
 
