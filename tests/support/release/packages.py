@@ -39,7 +39,7 @@ def built(release: Release) -> str:
         archive.extractall(release.work / "source", filter="data")
     source = release.work / "source" / sdist.name.removesuffix(".tar.gz")
     wheel = build(source, "wheel", release.dist)
-    again = [build(source, "sdist", release.work / "again"), build(ROOT, "wheel", release.work / "again")]
+    again = [build(ROOT, what, release.work / "again") for what in ("sdist", "wheel")]
     for first, second in zip((sdist, wheel), again, strict=True):
         if digest(first) != digest(second):
             raise Wrong(
@@ -53,6 +53,19 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def committed() -> set[str]:
+    """The files that are committed, and those behind links to folders under the links' names too."""
+    found = run("git", "ls-files").splitlines()
+    links = {one: (ROOT / one).resolve().relative_to(ROOT).as_posix() for one in found if (ROOT / one).is_symlink()}
+    behind = {
+        link + one.removeprefix(target)
+        for link, target in links.items()
+        for one in found
+        if one.startswith(f"{target}/")
+    }
+    return {*found, *behind}
+
+
 def contents(release: Release) -> str:
     """They hold what is committed and nothing else, and the metadata is what an index takes."""
     wheel, sdist = archives(release)
@@ -60,7 +73,7 @@ def contents(release: Release) -> str:
     strange = [one for one in names if one.partition("/")[0] not in ("phaseline", described) or "__pycache__" in one]
     with tarfile.open(sdist) as archive:
         packed = {one.name.partition("/")[2] for one in archive if not one.isdir()}
-    strange += sorted(packed - set(run("git", "ls-files").splitlines()) - MADE_BY_BUILDING)
+    strange += sorted(packed - committed() - MADE_BY_BUILDING)
     if strange:
         raise Wrong(f"{len(strange)} files do not belong there, such as {strange[0]}")
     metadata = Metadata.from_email(zipfile.ZipFile(wheel).read(f"{described}/METADATA"), validate=True)
