@@ -24,6 +24,8 @@ from tests.support import client_bytes
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 KEPT = client_bytes.kept()
+BYTES = ("events", "questions", "answers")
+"""What is the same to the byte. Of names there may be more than were kept."""
 ALL = [pytest.param(version, id=version) for version in KEPT]
 
 
@@ -35,7 +37,8 @@ def test_what_this_version_sends_is_kept() -> None:
     assert __version__ in KEPT, (
         "a new version: PHASELINE_GOLDEN=write .venv/bin/pytest tests/pure/test_former_clients.py"
     )
-    assert client_bytes.made() == KEPT[__version__]
+    made, kept = client_bytes.made(), KEPT[__version__]
+    assert {name: made[name] for name in BYTES} == {name: kept[name] for name in BYTES}
     assert [one for one in KEPT[__version__]["events"] if "refused" in one["taken"]] == []
 
 
@@ -49,6 +52,15 @@ def test_a_worker_takes_what_clients_of_that_version_send(version: str) -> None:
 def test_a_client_reads_what_workers_of_that_version_answer(version: str) -> None:
     for answer in KEPT[version]["answers"]:
         assert as_map(decode(answer.encode(), OwnerAnswer)).items() >= codec.decode(answer.encode()).items()
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_what_programs_compare_is_still_there(version: str) -> None:
+    before, today = KEPT[version], client_bytes.names()
+    assert before["codes"].items() <= today["codes"].items()
+    assert set(before["reasons"]) <= set(today["reasons"])
+    for request, parameters in before["http"].items():
+        assert set(parameters) <= set(today["http"][request]), request
 
 
 def as_map(what: Question | OwnerAnswer) -> dict[str, Any]:

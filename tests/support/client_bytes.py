@@ -1,14 +1,14 @@
-"""What a client of this version sends, and what a worker answers it, as bytes that are kept (`tests/golden/clients`).
+"""What a client of this version sends and relies on, and what a worker answers it, kept in `tests/golden/clients`.
 
-Belongs here: the samples, and reading a file of them. Does not: what must hold for them (`test_former_clients`). Events
-and questions only: the bytes of records are the business of `test_upcasting`, whole logs of `test_old_logs`.
+Belongs here: the samples, and reading a file of them. Does not: what must hold for them (`test_former_clients`). Not
+here either: the bytes of records are the business of `test_upcasting`, whole logs of `test_old_logs`.
 """
 
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -18,7 +18,11 @@ from phaseline.engine.log.questions.question import After, Counts, Name, OwnerAn
 from phaseline.engine.log.questions.selection import ClassChoice, Selection
 from phaseline.engine.log.questions.selector import Selector
 from phaseline.engine.publish.compose import EventDetails, compose, pack
+from phaseline.engine.surfaces.http.routes import all_routes
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.schemas import codec
+from phaseline.schemas.errors import every
+from phaseline.schemas.records import Reason
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -78,6 +82,18 @@ def taken(event: dict[str, str]) -> Any:
     return json.loads(msgspec.json.encode(msgspec.to_builtins(shown)))
 
 
+def names() -> dict[str, Any]:
+    """What programs compare: codes of errors with their exit codes, reasons of rejections, requests by HTTP."""
+    ours = [one for one in every() if type(one).__module__.startswith("phaseline.")]
+    return {
+        "codes": {one.code: int(one.exit_code) for one in sorted(ours, key=lambda one: one.code)},
+        "reasons": sorted(get_args(Reason)),
+        "http": {
+            f"{one.method} {one.path}": sorted(each.name for each in one.parameters) for one in all_routes(PRODUCTS)
+        },
+    }
+
+
 def made() -> dict[str, Any]:
     """All of it, as this version makes it."""
     sent = [*events()]
@@ -85,6 +101,7 @@ def made() -> dict[str, Any]:
         "events": [{**one, "taken": taken(one)} for one in sent],
         "questions": [*questions()],
         "answers": [encode(one).decode() for one in ANSWERS],
+        **names(),
     }
 
 
