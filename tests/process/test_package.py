@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 from phaseline.engine.surfaces.page.files import files
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.schemas.libraries import EXTRAS
+from phaseline.schemas.version import __version__
 from tests.support.installation import Settings
 from tests.support.shared_folder import made_once
 
@@ -72,7 +73,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/scaffold/tests/test_rack.py",
     } <= names
     tops = {name.split("/")[0] for name in names}
-    assert tops == {"phaseline", "phaseline-0.1.0.dist-info"}
+    assert tops == {"phaseline", f"phaseline-{__version__}.dist-info"}
 
 
 def test_both_archives_hold_each_file_of_the_page(dist: Path, wheel: Path) -> None:

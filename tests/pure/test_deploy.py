@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from phaseline.engine.surfaces.telemetry.metric_table import METRICS
+from phaseline.schemas.version import __version__
 from tests.support.command_line import parsed, unread
 from tests.support.deploy_files import (
     BASE,
@@ -106,10 +107,8 @@ def is_in(found: Any, names: list[str]) -> bool:
 
 
 def test_the_chart_has_the_version_of_the_package() -> None:
-    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert version
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
-    assert (chart["version"], chart["appVersion"]) == (version[1], version[1])
+    assert (chart["version"], chart["appVersion"]) == (__version__, __version__)
     assert chart["kubeVersion"] == f">={KUBERNETES[0]}.0-0"
 
 

@@ -114,6 +114,30 @@ def test_pip_installs_where_uv_cannot_and_a_part_of_the_lock(
         assert {"--require-hashes", "--constraint", str(dev.LOCK)} <= set(by_lock)
 
 
+def test_the_lock_is_renewed_with_what_stands_in_it_alone(
+    ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """pyproject.toml names something new, which the old lock lacks: no environment of all can be made by it."""
+    renewed: list[tuple[str, str]] = []
+
+    def renew(uv: str, file: Path, *_: object) -> None:
+        assert (Path(uv).parents[1] / "uv.txt").exists()
+        renewed.append((Path(uv).name, file.relative_to(ROOT).as_posix()))
+
+    def succeeds(command: list[str]) -> bool:
+        (Path(command[-1]) if command[1:3] == ["-m", "venv"] else tmp_path).mkdir(exist_ok=True)
+        ran.append(command)
+        return True
+
+    monkeypatch.setattr(dev, "renew", renew)
+    monkeypatch.setattr(dev, "succeeds", succeeds)
+    monkeypatch.setattr(dev, "is_installed", lambda _: False)
+    monkeypatch.setattr(dev, "install", lambda _: pytest.fail("the old lock cannot make an environment"))
+    dev.main(["lock"])
+    assert renewed == [("uv", lock.relative_to(ROOT).as_posix()) for lock in LOCKS]
+    assert not [command for command in ran if str(tmp_path) in command]
+
+
 def test_what_changed_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +151,7 @@ def test_what_changed_is_told(
         return subprocess.CompletedProcess([], 0)
 
     monkeypatch.setattr("dev.subprocess.run", run)
-    dev.renew(lock, [])
+    dev.renew("uv", lock, [])
     assert capsys.readouterr().out.splitlines() == [
         "requirements.txt: 3 packages", "  b  2 -> 2.1", "  c  3 -> (gone)", "  d  (new) -> 4",
     ]  # fmt: skip

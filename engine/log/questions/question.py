@@ -25,7 +25,7 @@ class After(NamedTuple):
     number: Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+class Question(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Which entities of a partition are selected at a time.
 
     meaning: `meaning_of` the asker, because both must understand states alike. after: where the page before ended, and
@@ -89,7 +89,11 @@ def encode(what: Question | OwnerAnswer) -> bytes:
 
 
 def decode(body: bytes, shape: type[T]) -> T:
-    """The inverse of `encode`; raises `ValueError`. Fields that a later version adds are skipped."""
+    """The inverse of `encode`; raises `ValueError`.
+
+    What a later version adds to an answer is skipped. A question that asks for more than this version knows is refused:
+    its asker reads STATE.
+    """
     return msgspec.convert(codec.decode(body), shape)
 
 

@@ -58,7 +58,7 @@ class ClassChoice(NamedTuple):
         return [one for one in found if self.selects(kinds, one.entity, now)]
 
 
-class Selection(msgspec.Struct, frozen=True):
+class Selection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The entities of a kind, below an id, in a state; None selects all.
 
     deleted: deleted entities too. left_behind: only what is Deleted and was reported to be there still. troubled: only
