@@ -79,10 +79,12 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
     want, and `SetupError.streams_differ` if a worker cannot work with it.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "json")
+    found = await _config(wire, layout.events)
+    if found is not None and found.get("mirror"):
+        raise SetupError.is_second_site(stream=layout.events)
     if await _config(wire, layout.log) is None:
         await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     as_log = {name: one for name, one in (await _config(wire, layout.log) or {}).items() if name in AS_LOG}
-    found = await _config(wire, layout.events)
     if found is None:
         window = {"duplicate_window": int(DEFAULT_WINDOW * SECOND)}
         await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})

@@ -78,6 +78,7 @@ ROWS = {
             "{p}.tables.skipped",
             "{p}.edge.>",
             "$JS.API.>",
+            "$JS.*.API.>",
             "$JS.SNAPSHOT.>",
         ],
         FEED,

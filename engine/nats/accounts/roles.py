@@ -81,7 +81,7 @@ ROLES = (
         publish=(
             "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived",
             "{p}.tables.operated", "{p}.tables.skipped", "{p}.edge.>",
-            "$JS.API.>", "$JS.SNAPSHOT.>",
+            "$JS.API.>", "$JS.*.API.>", "$JS.SNAPSHOT.>",
         ),
         subscribe=FEED,
     ),
