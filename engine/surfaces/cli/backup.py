@@ -50,7 +50,7 @@ def backup(settings: Settings, *, folder: Path, checks: bool, output: Output) ->
     """Write LOG, EVENTS and STATE into a new FOLDER.
 
     Workers, publishers and readers go on meanwhile. A backup that was interrupted has no backup.json; delete it. The
-    archive is not part of it. It is for operators (docs/operating.md says which rights it needs).
+    archive is not part of it. It is for operators (docs/security.md says which rights it needs).
     """
     if checks:
         _show(_checked(folder), folder, output, "is whole")
