@@ -1,7 +1,7 @@
 """Where log events go: to the standard library's `logging`, or through structlog in the processes of the command.
 
 Belongs here: `get_logger`, which every module that logs uses, and the switch. Does not: what the command prints of them
-(`surfaces.cli.terminal`), the list of events (docs/operating.md).
+(`surfaces.cli.terminal`), the list of events (docs/watch-over.md).
 
 A program that uses the client decides by `logging` what it sees of us. Until it does, nothing is printed.
 """

@@ -391,6 +391,18 @@ class SetupError(PhaselineError):
         remedy="put the backup back where no installation has this prefix; or stop all workers and delete the streams"
         " (docs/backup.md)",
     )  # fmt: skip
+    first_site_lives = case(
+        "nothing was put back: the first site answers, and has {stream}",
+        remedy="stop its workers, then its NATS server; two sites that decide make two logs (docs/second-site.md)",
+    )  # fmt: skip
+    mirror_unfit = case(
+        "nothing was put back: {stream} is a mirror that does not fit this backup, {problem}",
+        remedy="delete the mirror with `nats stream rm`, and restore again: then EVENTS comes from the backup",
+    )  # fmt: skip
+    is_second_site = case(
+        "{stream} is the mirror of a first site: nobody decides here while that lives",
+        remedy="`phaseline admin restore` makes this the first site (docs/second-site.md)",
+    )  # fmt: skip
     user_refused = case(
         "the NATS server at {url} refuses {who}: {problem}", exit_code=Exit.NOT_ALLOWED, doctor=True,
         remedy="name a user by --nkey, --creds or nats://USER:PASSWORD@HOST; the server of a `phaseline up` takes only"

@@ -79,10 +79,10 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
     want, and `SetupError.streams_differ` if a worker cannot work with it.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "json")
+    found = await _own_events(wire, layout)
     if await _config(wire, layout.log) is None:
         await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     as_log = {name: one for name, one in (await _config(wire, layout.log) or {}).items() if name in AS_LOG}
-    found = await _config(wire, layout.events)
     if found is None:
         window = {"duplicate_window": int(DEFAULT_WINDOW * SECOND)}
         await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})
@@ -132,7 +132,7 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     """The layout of an existing installation; raises `NotProvisioned` if there is none, and `SetupError`."""
     wire.require(*MINIMUM_SERVER)
     layout = layout_of(settings, 1)
-    found = await _config(wire, layout.events)
+    found = await _own_events(wire, layout)
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
     return layout_of(settings, _partitions(found, settings), feed.kept_feed(found))
@@ -178,6 +178,14 @@ def _partitions(config: dict[str, Any], settings: Settings) -> int:
     found = int(config.get("metadata", {}).get(PARTITIONS, 0))
     if settings.partitions not in (None, found):
         raise SetupError.partitions_differ(prefix=settings.prefix, existing=found, wanted=settings.partitions)
+    return found
+
+
+async def _own_events(wire: Wire, layout: Layout) -> dict[str, Any] | None:
+    """The configuration of EVENTS; None if it does not exist. Raises `SetupError.is_second_site` for a mirror."""
+    found = await _config(wire, layout.events)
+    if found is not None and found.get("mirror"):
+        raise SetupError.is_second_site(stream=layout.events)
     return found
 
 

@@ -82,6 +82,7 @@ ROWS = {
             "{p}.tables.skipped",
             "{p}.edge.>",
             "$JS.API.>",
+            "$JS.*.API.>",
             "$JS.SNAPSHOT.>",
             "$JS.ACK.{S}-LOG.>",
             "$JS.ACK.*.*.{S}-LOG.>",

@@ -1,4 +1,4 @@
-"""The users of docs/operating.md, Who may do what: their permissions suffice for their task and for nothing else."""
+"""The users of docs/security.md, Without accounts: their permissions suffice for their task and for nothing else."""
 
 import pytest
 from structlog.testing import capture_logs

@@ -212,7 +212,7 @@ async def test_events_that_are_still_to_be_decided_are_told_of(settings: Setting
 
 
 async def test_a_reader_of_all_streams_may_do_a_dry_run(guarded: str) -> None:
-    """As docs/operating.md says; nothing need be published for it."""
+    """As docs/security.md says; nothing need be published for it."""
     async with Client.open(
         Settings(nats=(as_user("reader", guarded),), inbox_prefix="_INBOX_reader"), source="/me"
     ) as client:

@@ -289,3 +289,19 @@ async def test_a_stream_ends_when_the_token_does(api: Api, monkeypatch: pytest.M
         async for piece in answer.aiter_text():
             heard += piece
     assert "event: bye" in heard
+
+
+@pytest.mark.parametrize("given", ["platform", "=read", "platform=admin", "platform="])
+def test_a_word_that_stands_for_no_role_is_refused(keys: Path, given: str) -> None:
+    with pytest.raises(BadSetting, match="is not WORD=ROLE"):
+        jwts.Jwts(JwtSettings(str(keys), ISSUER, AUDIENCE, given=(given,)))
+
+
+async def test_words_stand_for_roles_and_limits(keys: Path) -> None:
+    given = ("a=b=read:c1", "ops=operate", "ops=source:/agent/*", "ops=publish")
+    known = jwts.Jwts(JwtSettings(str(keys), ISSUER, AUDIENCE, "groups", "name", given))
+    found = await known.caller(token(groups=["a=b", "publish", "ops"], name="Ann"))
+    assert (found.name, found.actor, sorted(found.roles)) == ("Ann", "Ann", ["operate", "publish", "read"])
+    assert (*found.trees, *found.sources) == ("c1", "/agent/*")
+    nameless = await known.caller(token(groups=["ops"], name=7))
+    assert (nameless.actor, "`name` is missing" in nameless.nameless) == ("", True)

@@ -1,6 +1,6 @@
 """Loss is loud: events that expired, an emptied STATE, an emptied LOG and lost timers are noticed and named.
 
-See docs/operating.md, What is missing.
+See docs/trouble.md, What is missing.
 """
 
 import asyncio

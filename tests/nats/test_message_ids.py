@@ -128,7 +128,7 @@ def test_the_secret_comes_from_the_credentials(tmp_path: Path) -> None:
 def test_the_header_is_the_text_or_its_hash(tmp_path: Path) -> None:
     (shared := tmp_path / "key").write_text("0123456789abcdef0123456789abcdef\n")
     assert message_id.header(b"", PLAIN) == "pl.events.c1.cluster.create /agent/c1 e-1"
-    # docs/operating.md tells users of other languages how this is made.
+    # docs/upkeep.md tells users of other languages how this is made.
     assert (
         message_id.header(message_id.key_of(Settings(message_id_key=shared)), PLAIN)
         == "b11ac3f15773cf978d15910c1790c5d9"

@@ -1,4 +1,4 @@
-"""The permissions in docs/operating.md (Who may do what) are enough for each role, and not too many."""
+"""The permissions in docs/security.md (Without accounts) are enough for each role, and not too many."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from phaseline.schemas.errors import EntityUnknown, NoAnswer, NotPermitted, Phas
 from tests.support.installation import EmbeddedServer, Settings, Wire, Worker, inspect
 from tests.support.own_installation import Client
 
-PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
+PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 ROLES = {
     "agent": "An agent of cluster c1",
     "watcher": "A watcher",

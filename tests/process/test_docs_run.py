@@ -18,8 +18,8 @@ GENERATED = {"cli.md", "machines.md"}
 """Pages without samples of their own: `test_cli_examples` runs the examples of commands."""
 WITH_A_PACKAGE = {"own-kinds.md"}
 """Pages whose commands need a package that the page builds: `test_docs_own_kinds` does what they say."""
-WITH_PORTS = {"edge.md"}
-"""Pages with servers on ports that they name: `test_docs_edge` runs them on others."""
+WITH_PORTS = {"edge.md", "second-site.md"}
+"""Pages with servers on ports that they name: `test_docs_ports` runs them on others."""
 PAGES = [page for page in pages(ROOT) if page.name not in GENERATED | WITH_A_PACKAGE | WITH_PORTS]
 
 

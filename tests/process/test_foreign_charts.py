@@ -123,7 +123,7 @@ async def test_the_archive_is_written_to_the_claim(helm: str) -> None:
     [pod] = pods([one(found, "CronJob", "phaseline-archive")])
     [archive] = pod["containers"]
     given = parsed(archive["args"])
-    [mount] = [mount for mount in archive["volumeMounts"] if mount["mountPath"] == str(given["folder"])]
+    [mount] = [mount for mount in archive["volumeMounts"] if mount["mountPath"] == str(given["where"])]
     [volume] = [volume for volume in pod["volumes"] if volume["name"] == mount["name"]]
     assert volume["persistentVolumeClaim"] == {"claimName": "phaseline-archive"}
     assert given["keep"] == 90 * 86_400
@@ -142,6 +142,27 @@ async def test_workers_are_scaled_by_the_events_that_wait(helm: str) -> None:
     )
 
 
+async def test_the_way_in_leads_to_the_gateway_or_to_the_proxy_before_it(helm: str) -> None:
+    direct = await rendered(helm, gateway__ingress__enabled="true", gateway__ingress__host="page.example")
+    proxied = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    for found, service in (
+        (direct, {"name": "phaseline-gateway", "port": {"name": "http"}}),
+        (proxied, {"name": "oauth2-proxy", "port": {"number": 80}}),
+    ):
+        way_in = one(found, "Ingress", "phaseline-gateway")
+        [rule] = way_in["spec"]["rules"]
+        [path] = rule["http"]["paths"]
+        assert (rule["host"], path["path"], path["backend"]["service"]) == ("page.example", "/", service)
+        [gateway] = one(found, "Deployment", "phaseline-gateway")["spec"]["template"]["spec"]["containers"]
+        assert "page.example" in parsed(gateway["args"])["hosts"]
+    assert way_in["spec"]["tls"] == [{"hosts": ["page.example"], "secretName": "page-tls"}]
+    assert (way_in["spec"]["ingressClassName"], way_in["metadata"]["annotations"]) == (
+        "public", {"example.com/buffering": "off"},
+    )  # fmt: skip
+    assert parsed(gateway["args"])["jwt_given"] == ("platform=read", "platform=operate", "c1 team=publish:c1")
+    assert environment(gateway)["PHASELINE_JWT_USER"] == "email"
+
+
 def one(found: list[Manifest], kind: str, name: str) -> Manifest:
     [manifest] = [one for one in found if (one["kind"], one["metadata"]["name"]) == (kind, name)]
     return manifest
@@ -154,6 +175,7 @@ def one(found: list[Manifest], kind: str, name: str) -> Manifest:
         ({"worker__autoscaling__enabled": "true", "worker__autoscaling__maxReplicas": "33"}, "there are 32 partitions"),
         ({"worker__autoscaling__enabled": "true", "worker__autoscaling__minReplicas": "9"}, "more than maxReplicas"),
         ({"archive__enabled": "true"}, "name a PersistentVolumeClaim"),
+        ({"gateway__ingress__enabled": "true"}, "name the host"),
         ({"worker__replica": "3"}, "replica"),
         ({"image__digest": "latest"}, "digest"),
     ],

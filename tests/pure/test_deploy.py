@@ -6,6 +6,7 @@ Belongs here: what needs neither Helm nor kubectl. Does not: rendering the chart
 
 import copy
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import reduce
 from typing import Any
@@ -83,6 +84,8 @@ def test_the_schema_names_the_values_that_there_are() -> None:
         ("installation.feed", "xml"),
         ("gateway.userRoles", ["admin"]),
         ("gateway.service.type", "ExternalName"),
+        ("gateway.ingress.host", "https://page.example"),
+        ("gateway.jwt.words", ["platform=admin"]),
         ("networkPolicy.natsPorts", []),
     ],
 )
@@ -212,6 +215,27 @@ def test_the_page_sets_values_that_there_are() -> None:
     ]
     assert len(named) > 5
     assert [path for path in named if not is_in(values(), path.split("."))] == []
+
+
+def merged(given: Any, more: Any) -> Any:
+    """Values as Helm merges them."""
+    if not isinstance(given, dict) or not isinstance(more, dict):
+        return more
+    return {name: merged(given.get(name), more[name]) if name in more else given[name] for name in {**given, **more}}
+
+
+def test_single_sign_on_is_one_story_in_all_its_files() -> None:
+    proxy = tomllib.loads((DEPLOY / "single-sign-on" / "oauth2-proxy.cfg").read_text())
+    provider = yaml.safe_load((DEPLOY / "single-sign-on" / "dex.yaml").read_text())
+    [client] = provider["staticClients"]
+    assert (proxy["oidc_issuer_url"], proxy["client_id"]) == (provider["issuer"], client["id"])
+    assert client["redirectURIs"] == [proxy["redirect_url"]]
+    [example] = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "single-sign-on.md").read_text(), re.DOTALL)
+    wanted = yaml.safe_load(example)
+    jsonschema.Draft7Validator(schema()).validate(merged(values(), wanted))
+    gateway = wanted["gateway"]
+    assert (gateway["jwt"]["issuer"], gateway["jwt"]["audience"]) == (proxy["oidc_issuer_url"], proxy["client_id"])
+    assert f"https://{gateway['ingress']['host']}/oauth2/callback" == proxy["redirect_url"]
 
 
 def test_the_page_calls_commands_that_there_are() -> None:

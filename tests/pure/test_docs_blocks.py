@@ -17,7 +17,7 @@ NOT_RUN = {
     "needs a Kubernetes cluster": 3,
     "needs a client and a list of your nodes": 1,
     "needs a log that is wrong": 1,
-    "needs a server of its own": 1,
+    "needs a server of its own": 2,
     "needs a worker with a bug": 1,
     "`tests/process/test_foreign_clients.py` runs such a program": 1,
 }

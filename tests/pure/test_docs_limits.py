@@ -66,7 +66,7 @@ BAD_INPUT = {
     "a compressed log file": f"{log_bytes.RATIO} times its size, at least {log_bytes.FREE >> 30} GB",
     "one event or record in a file": f"{bounds.LARGEST // MEGA} MB",
 }
-OPERATING = {
+TROUBLE = {
     "sync windows of a set or an application, and together": f"{sync_windows.MOST}",
     "search for the next opening": f"{sync_windows.SEARCHES} looks at a schedule, "
     f"{sync_windows.HORIZON // (366 * 24 * 60 * sync_windows.MINUTE)} years",
@@ -93,12 +93,12 @@ def test_the_table_of_numbers_is_that_of_the_code() -> None:
     }
 
 
-@pytest.mark.parametrize(("page", "expected"), [("bad-input.md", BAD_INPUT), ("operating.md", OPERATING)])
+@pytest.mark.parametrize(("page", "expected"), [("bad-input.md", BAD_INPUT), ("trouble.md", TROUBLE)])
 def test_bounds_on_other_pages_are_those_of_the_code(page: str, expected: dict[str, str]) -> None:
     found = rows(page)
     assert {name: found.get(name) for name in expected} == expected
 
 
 def test_seconds_of_a_script_are_those_of_the_code() -> None:
-    for page in ("limits.md", "gitops.md", "operating.md"):
+    for page in ("limits.md", "gitops.md", "trouble.md"):
         assert f"{sandbox.SECONDS} s" in (DOCS / page).read_text(encoding="utf-8"), page

@@ -1,4 +1,4 @@
-"""Log events: snake_case names, and docs/operating.md lists each of them with its level and its fields."""
+"""Log events: snake_case names, and docs/watch-over.md lists each of them with its level and its fields."""
 
 import ast
 import logging
@@ -59,7 +59,7 @@ def _fields(keywords: list[ast.keyword]) -> Iterator[str]:
 
 def listed() -> list[LogCall]:
     """The rows of the table of log events."""
-    page = (ROOT / "docs" / "operating.md").read_text()
+    page = (ROOT / "docs" / "watch-over.md").read_text()
     section = page.partition("## Log events")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| .* \|$", section, re.MULTILINE)
     return [LogCall(event, level, frozenset(re.findall(r"`(\w+)`", fields))) for event, level, fields in rows]

@@ -90,7 +90,7 @@ ROLES = (
         publish=(
             "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived",
             "{p}.tables.operated", "{p}.tables.skipped", "{p}.edge.>",
-            "$JS.API.>", "$JS.SNAPSHOT.>", "$JS.ACK.{S}-LOG.>", "$JS.ACK.*.*.{S}-LOG.>",
+            "$JS.API.>", "$JS.*.API.>", "$JS.SNAPSHOT.>", "$JS.ACK.{S}-LOG.>", "$JS.ACK.*.*.{S}-LOG.>",
         ),
         subscribe=FEED,
     ),

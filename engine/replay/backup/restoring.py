@@ -6,13 +6,14 @@ the bytes (`stream_files`), what a log that was put back means (`engine.log.rest
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from phaseline.engine.nats.stream_settings.report import info_of
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.replay.backup import stream_files
+from phaseline.engine.replay.backup import mirror, stream_files
 from phaseline.engine.replay.backup.backing_up import Begin, state_of
 from phaseline.engine.replay.backup.manifest import BackupManifest, StreamEntry, bad
 from phaseline.schemas.errors import NoAnswer, SetupError
@@ -25,19 +26,41 @@ AT_ONCE = 5_000
 async def restore(
     wire: Wire, layout: Layout, folder: Path, backup: BackupManifest, changes: dict[str, object],
     begin: Begin, advance: Callable[[int], None],
-) -> None:  # fmt: skip
+) -> Literal["whole", "promoted", "promoted, forgetful"]:  # fmt: skip
     """Make the streams of a backup whose files were checked. changes: what their configurations are to say otherwise.
 
-    Raises `SetupError.backup_in_the_way` before anything is made, `InvalidInput.bad_backup`, `ApiFailed`, `NoAnswer`.
+    EVENTS may be there as the mirror of a first site: then it is promoted, after all others were put back. Forgetful:
+    it does not know the ids of messages that it holds before its server is restarted.
+    Raises `SetupError.backup_in_the_way` and what `mirror.check` raises before anything is made,
+    `InvalidInput.bad_backup`, `ApiFailed`, `NoAnswer`.
     """
-    for name in layout.streams:
-        if await info_of(wire, name) is not None:
-            raise SetupError.backup_in_the_way(stream=name)
-    for one in backup.streams:
+    entries = {one.stream: _changed(one, changes) for one in backup.streams}
+    mirrored = await _mirrored(wire, layout)
+    events, reached = entries[layout.events], backup.reached
+    if mirrored is not None:
+        await mirror.check(wire, mirrored, events)
+        reached = max(reached, await mirror.copied_from_log(wire, layout.prefix, layout.events))
+        del entries[layout.events]
+    for one in entries.values():
         begin(one.stream, one.bytes)
-        await _put_back(wire, folder, _changed(one, changes), advance)
+        await _put_back(wire, folder, one, advance)
         if one.stream == layout.log:
-            await skip_to(wire, layout, backup.reached)
+            await skip_to(wire, layout, reached)
+    if mirrored is None:
+        return "whole"
+    await mirror.promote(wire, events)
+    return "promoted" if mirror.remembers(mirrored, events) else "promoted, forgetful"
+
+
+async def _mirrored(wire: Wire, layout: Layout) -> dict[str, Any] | None:
+    """What the server says of EVENTS if that is a mirror; raises `SetupError.backup_in_the_way` for anything else."""
+    found = {name: info for name in layout.streams if (info := await info_of(wire, name)) is not None}
+    events = found.pop(layout.events, None)
+    if events is not None and not mirror.is_mirror(events):
+        raise SetupError.backup_in_the_way(stream=layout.events)
+    for name in found:
+        raise SetupError.backup_in_the_way(stream=name)
+    return events
 
 
 def _changed(entry: StreamEntry, changes: dict[str, object]) -> StreamEntry:

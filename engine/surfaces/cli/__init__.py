@@ -101,7 +101,7 @@ ELSEWHERE = {
 """By the words of other commands, kubectl and nats above all, ours that does the same."""
 REMOVED = {
     "repartition": "export the log and import it into a new installation (Another number of partitions, "
-    "docs/operating.md); times and durations are not kept",
+    "docs/run.md); times and durations are not kept",
 }
 """By the names of commands that earlier versions had, what to use instead."""
 

@@ -62,7 +62,7 @@ def archive(
     is trimmed that is younger than the dedupe window.
 
     Workers may run meanwhile. A run that was interrupted is repeated by calling it again. Commands that read the past
-    take --archive DIR, or PHASELINE_ARCHIVE. It is for operators (docs/operating.md says which rights it needs).
+    take --archive DIR, or PHASELINE_ARCHIVE. It is for operators (docs/security.md says which rights it needs).
     """
     if checked is not None:
         if where is not None or before is not None or keep is not None:

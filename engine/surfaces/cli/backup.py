@@ -31,6 +31,7 @@ from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import InvalidInput, NotPermitted
 from phaseline.schemas.records import timestamp
 
+PROMOTED = "is put back, and the mirror of EVENTS goes on from it"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -49,7 +50,7 @@ def backup(settings: Settings, *, folder: Path, checks: bool, output: Output) ->
     """Write LOG, EVENTS and STATE into a new FOLDER.
 
     Workers, publishers and readers go on meanwhile. A backup that was interrupted has no backup.json; delete it. The
-    archive is not part of it. It is for operators (docs/operating.md says which rights it needs).
+    archive is not part of it. It is for operators (docs/security.md says which rights it needs).
     """
     if checks:
         _show(_checked(folder), folder, output, "is whole")
@@ -82,9 +83,10 @@ def backup(settings: Settings, *, folder: Path, checks: bool, output: Output) ->
 def restore(settings: Settings, *, folder: Path, anywhere: bool, output: Output) -> int | None:
     """Make the installation that FOLDER holds.
 
-    Every file is checked first. Nothing is made where a stream of the installation exists. Start no worker before it is
-    done. The log then has another identity, and entities are shown as of the backup until they are heard of again
-    (docs/restored.md).
+    Every file is checked first. Nothing is made where a stream of the installation exists, but for EVENTS as the
+    mirror of a first site: it becomes EVENTS, unless the first site answers (docs/second-site.md). Start no worker
+    before it is done. The log then has another identity, and entities are shown as of the backup until they are heard
+    of again (docs/restored.md).
     """
 
     async def work() -> None:
@@ -99,9 +101,11 @@ def restore(settings: Settings, *, folder: Path, anywhere: bool, output: Output)
             wire.require(*MINIMUM_SERVER)
             layout = layout_of(settings, 1)
             with ByteBar() as bar:
-                await restoring.restore(wire, layout, folder, found, changes, bar.begin, bar.advance)
+                made = await restoring.restore(wire, layout, folder, found, changes, bar.begin, bar.advance)
             await leave_note(wire, settings, "restore", f"backup of {timestamp(found.begun_ns)} in {folder}")
-        _show(found, folder, output, "is put back")
+        _show(found, folder, output, "is put back" if made == "whole" else PROMOTED)
+        if made == "promoted, forgetful":
+            terminal.say("the mirror kept no message ids: restart its NATS server, or what is sent again counts twice")
         terminal.say("start the workers; then let reporters report everything anew (docs/restored.md)")
 
     return terminal.run(work())

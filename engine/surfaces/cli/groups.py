@@ -9,7 +9,7 @@ admin = Lazy(
     name="admin",
     help="""What operators do, and what they did.
 
-    It is for operators (docs/operating.md says which rights each command needs).
+    It is for operators (docs/security.md says which rights each command needs).
     """,
     sections={
         "The installation": {

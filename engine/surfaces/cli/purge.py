@@ -46,7 +46,7 @@ def purge(
 
     A note in the log says which events are gone. `phaseline log replay --audit` counts them as purged, and takes their
     records from the log. Events that are not decided yet are not erased: the command waits for them for --timeout
-    seconds. It is for operators (docs/operating.md says which rights it needs).
+    seconds. It is for operators (docs/security.md says which rights it needs).
     """
 
     async def work() -> None:

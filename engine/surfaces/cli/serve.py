@@ -69,6 +69,11 @@ NEEDED = ("starlette", "uvicorn", "httptools")
               help="What those JWTs must have in `aud`.")  # fmt: skip
 @click.option("--jwt-roles", default="roles", show_default=True, metavar="CLAIM", envvar="PHASELINE_JWT_ROLES",
               show_envvar=True, help="The claim of those JWTs with the roles, such as realm_access.roles.")  # fmt: skip
+@click.option("--jwt-role", "jwt_given", multiple=True, metavar="WORD=ROLE", envvar="PHASELINE_JWT_ROLE",
+              show_envvar=True,
+              help="A role for a word of that claim, such as a group: platform=operate. Others give none.")  # fmt: skip
+@click.option("--jwt-user", default="sub", show_default=True, metavar="CLAIM", envvar="PHASELINE_JWT_USER",
+              show_envvar=True, help="The claim of those JWTs that names the user, such as email.")  # fmt: skip
 @click.option("--event-rate", type=click.FloatRange(0), default=int(RATE), show_default=True, metavar="N",
               envvar="PHASELINE_EVENT_RATE", show_envvar=True,
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
@@ -79,7 +84,8 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 def serve(
     installations: Installations, *, listen: str, history: int, tokens: Path | None,
     hosts: tuple[str, ...], proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...],
-    jwks: str | None, jwt_issuer: str, jwt_audience: str, jwt_roles: str, event_rate: float, links: tuple[str, ...],
+    jwks: str | None, jwt_issuer: str, jwt_audience: str, jwt_roles: str, jwt_given: tuple[str, ...], jwt_user: str,
+    event_rate: float, links: tuple[str, ...],
 ) -> int | None:  # fmt: skip
     """Serve the page and the API of an installation by HTTP, until Ctrl-C.
 
@@ -101,7 +107,7 @@ def serve(
     from phaseline.engine.surfaces.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
     from phaseline.engine.surfaces.http.access.access import AccessSettings, JwtSettings  # noqa: PLC0415  # likewise
 
-    jwt = None if jwks is None else JwtSettings(jwks, jwt_issuer, jwt_audience, jwt_roles)
+    jwt = None if jwks is None else JwtSettings(jwks, jwt_issuer, jwt_audience, jwt_roles, jwt_user, jwt_given)
     access = AccessSettings(tokens, hosts, proxies, user_header, user_roles, jwt, event_rate)
 
     terminal.log_like_a_server(quiet=True)

@@ -54,7 +54,7 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
     A shorter --events-max-age deletes older events at once. The command refuses it while some of these are not decided,
     or not in the archive of this log yet; --drop-events deletes them all the same.
 
-    It is for operators (docs/operating.md says which rights it needs). Workers take the same options; they create
+    It is for operators (docs/security.md says which rights it needs). Workers take the same options; they create
     streams with them, and log `stream_differs` where a stream that exists differs.
     """
 

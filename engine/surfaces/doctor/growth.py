@@ -24,7 +24,7 @@ LEAST = 3_600.0
 """Seconds for which a stream must have been filled before its growth means something."""
 SOON = 7 * DAY
 """Seconds before something is full from which somebody should know."""
-ADVICE = "archive what is finished (`phaseline log archive`), or make room (A full disk, docs/operating.md)"
+ADVICE = "archive what is finished (`phaseline log archive`), or make room (A full disk, docs/trouble.md)"
 
 
 class Room(NamedTuple):

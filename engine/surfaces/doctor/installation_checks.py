@@ -29,9 +29,7 @@ WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
 MOST_STATES = 200_000
 """The most states that are read to compare them; more take too long for an examination."""
-MORE_ROOM = (
-    "make room, or raise its limit with `phaseline admin streams --apply` (The limits of streams, docs/operating.md)"
-)
+MORE_ROOM = "make room, or raise its limit with `phaseline admin streams --apply` (The limits of streams, docs/run.md)"
 ANEW = (
     "is its program started anew without its numbers, or twice? Let it send an epoch: client.source does so (Repeats, "
     "docs/bad-input.md); or give each program a source of its own"
@@ -194,7 +192,7 @@ async def tables(installation: Installation) -> CheckResult:
     differing = [era for era in eras if era is not None and era.digest not in (kinds.digest, "")]
     if not differing:
         return ok("tables", f"{len(kinds)} kinds, digest {kinds.digest}, as in the installation")
-    advice = "install the same version and kinds here, or see Changing a table in docs/operating.md"
+    advice = "install the same version and kinds here, or see Changing a table in docs/upkeep.md"
     found = f"those here differ from those that decide ({table_eras.how(kinds, differing[0])})"
     return warning("tables", found, advice)
 

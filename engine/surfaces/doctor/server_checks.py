@@ -30,7 +30,7 @@ FULL, ALMOST_FULL = 0.98, 0.85
 """Shares of the room for streams, or of the disk, that are used."""
 CLOCK = 2.0
 """Seconds by which two clocks may differ. Moments such as `--at 15m` are computed by the clock of this machine."""
-ROOM = "give the server more room, or limit EVENTS with --events-max-age (A full disk, docs/operating.md)"
+ROOM = "give the server more room, or limit EVENTS with --events-max-age (A full disk, docs/trouble.md)"
 
 
 def version(wire: Wire) -> CheckResult:

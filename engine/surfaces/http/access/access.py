@@ -33,12 +33,18 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class JwtSettings:
-    """What a provider's token must say. keys: the URL or file of its JWKS. claim: where the roles are, as in `a.b`."""
+    """What a provider's token must say. keys: the URL or file of its JWKS. claim: where the roles are, as in `a.b`.
+
+    user: the claim that names the user. given: `WORD=ROLE`: the roles that words of the claim stand for; without any,
+    the words are the roles.
+    """
 
     keys: str
     issuer: str
     audience: str
     claim: str = "roles"
+    user: str = "sub"
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import jwt
 
 from phaseline.engine import logs, outgoing, regular_files
 from phaseline.engine.surfaces.http.access import origin
-from phaseline.engine.surfaces.http.access.caller import SOURCE, BadRole, Caller, named, with_roles
+from phaseline.engine.surfaces.http.access.caller import ROLES, SOURCE, BadRole, Caller, named, with_roles
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer
 
@@ -46,7 +46,7 @@ MOST_KEYS = 100
 """The most keys of a set: a token without `kid` is checked with each of its type."""
 LEAST_BITS = 2_048
 """The fewest bits of an RSA key: signatures of shorter ones can be forged."""
-NAMELESS = "the token names nobody: it has neither the claim `sub` nor `client_id`"
+NAMELESS = "the token names nobody: its claim `{claim}` is missing, or an address that was not confirmed"
 LONGEST = 16_384
 """The most characters of a token."""
 
@@ -59,7 +59,7 @@ class Jwts:
     def __init__(self, settings: "JwtSettings") -> None:
         """Raises `BadSetting` for keys that somebody on the way could replace, and for what is left out."""
         _check(settings)
-        self._settings = settings
+        self._settings, self._given = settings, _roles_of_words(settings.given)
         self._keys: list[dict[str, Any]] = []
         self._read_at = self._tried_at = -float("inf")
         self._reading = asyncio.Lock()
@@ -84,7 +84,7 @@ class Jwts:
             raise InvalidInput.no_token(problem=f"this token lacks the claim {error.claim}") from None
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             raise InvalidInput.no_token(problem="the signature of this token is not valid here") from None
-        return _caller(claims, self._settings.claim)
+        return _caller(claims, self._settings, self._given)
 
     def _verified(self, token: str, head: Mapping[str, Any], keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """The claims of a token that one of these keys has signed."""
@@ -184,22 +184,43 @@ def _may_replace(url: str, where: str) -> bool:
     )
 
 
-def _caller(claims: Mapping[str, Any], claim: str) -> Caller:
+def _caller(claims: Mapping[str, Any], settings: "JwtSettings", given: Mapping[str, Sequence[str]]) -> Caller:
     """Whose claims they are. Roles of other services are left out."""
     found: Any = claims
-    for part in claim.split("."):
+    for part in settings.claim.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     words = found.split() if isinstance(found, str) else found if isinstance(found, list) else []
-    until, who = float(claims["exp"]) + LEEWAY, claims.get("sub") or claims.get("client_id")
-    sources = [word for word in words if isinstance(word, str) and word.startswith(SOURCE)]
-    known = [word for word in words if isinstance(word, str) and _is_role(word)]
-    name = who if isinstance(who, str) else "somebody"
+    texts = [word for word in words if isinstance(word, str)]
+    roles = [role for word in texts for role in given.get(word, ())] if given else texts
+    until, who = float(claims["exp"]) + LEEWAY, _user(claims, settings.user)
+    sources = [word for word in roles if word.startswith(SOURCE)]
+    known = [word for word in roles if _is_role(word)]
+    name = who or "somebody"
     try:
         # A limit that cannot be read must not become no limit.
         caller = with_roles(name, [*known, *sources], until) if known else Caller(name, frozenset(), until=until)
     except BadRole:
         caller = Caller(name, frozenset(), until=until)
-    return named(caller) if isinstance(who, str) else replace(caller, nameless=NAMELESS)
+    return named(caller) if who else replace(caller, nameless=NAMELESS.format(claim=settings.user))
+
+
+def _user(claims: Mapping[str, Any], claim: str) -> str:
+    """Who the token names; empty if nobody. An address that its owner never confirmed names nobody."""
+    found = claims.get(claim) or (claims.get("client_id") if claim == "sub" else None)
+    if claim == "email" and claims.get("email_verified") is False:
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def _roles_of_words(given: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """The roles that words stand for, by word; raises `BadSetting`."""
+    found = dict[str, list[str]]()
+    for text in given:
+        word, _, role = text.rpartition("=")
+        if not word or not (_is_role(role) or role.startswith(SOURCE)):
+            raise BadSetting(name="jwt_role", problem=f"{text[:64]!r} is not WORD=ROLE; roles are {ROLES}")
+        found.setdefault(word, []).append(role)
+    return found
 
 
 def _is_role(word: str) -> bool:
