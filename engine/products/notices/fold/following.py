@@ -66,7 +66,7 @@ class FollowedLog:
         home: Callable[[str], Hashable] = root_of,
     ) -> None:  # fmt: skip
         """Nothing is read yet."""
-        if former:  # what other rules said last cannot be made anew, so it is not said again
+        if former == RULE_CHANGED:  # what other rules said last cannot be made anew, so it is not said again
             said = max((one.sequence // PER_PLACE for one in live.values()), default=0)
             checkpoint = checkpoint._replace(place=max(checkpoint.place, said))
         self._fold, self._checkpoint, self._live, self._former = Fold(kinds, rules, home), checkpoint, live, former
