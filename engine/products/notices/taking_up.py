@@ -61,5 +61,5 @@ def _live(entity: Entity, to: tuple[str, ...]) -> LiveNotice:
     phase = entity.facets[0].base.phase
     return LiveNotice(
         phase, said.get("begins", 1), said.get("sequence", 0),  # type: ignore[arg-type]  # one of these
-        nanoseconds(opened) if opened else 0, to,
+        nanoseconds(opened) if opened else 0, to, nanoseconds(said["due"]) if said.get("due") else 0,
     )  # fmt: skip
