@@ -51,7 +51,7 @@ STORM = """
 receivers: {ops: {nats: {subject: told}}}
 rules: [{name: nodes, when: {kinds: [node]}, for: 5m, to: [ops]}]
 """
-POOLS, WAIT = 50_000, 120.0
+POOLS, WAIT = 20_000, 75.0
 """How many pools one cluster has that is stopped, and for how many seconds that has to last."""
 TOLD = """
 receivers: {hook: {webhook: {url: "http://127.0.0.1:%d/", allow-private: true}}}
@@ -260,7 +260,7 @@ def page(found: dict[str, Any]) -> str:
         f"The notifier follows {found['ratio']:.2f} times as many records in a second of CPU as `watch --json` shows.",
         "",
         f"{storm_['nodes']:,} nodes fail by one cause and recover: {len(storm_['messages'])} messages ({words}),",
-        f"{storm_['microseconds']:.0f} us a record with reading it, {storm_['memory']:.1f} MB more memory.",
+        f"{storm_['microseconds']:.0f} us a record, bytes made and read, {storm_['memory']:.1f} MB more memory.",
         "",
         f"One event makes {told_['pools']:,} pools bad, on a real server, with `phaseline notify` and a receiver on",
         f"loopback: decided after {told_['decided']:.1f} s; the rule waits for {told_['for']:.0f} s, and the message",

@@ -52,7 +52,7 @@ class Store:
         opened = some[-1].data["opened"]
         return LiveNotice(
             self.phases[notice], some[-1].data["begins"], some[-1].sequence,  # type: ignore[arg-type]  # a phase
-            nanoseconds(opened) if opened else 0, began[-1].to if began else (),
+            nanoseconds(opened) if opened else 0, began[-1].to if began else (), some[-1].time_ns,
         )  # fmt: skip
 
 

@@ -4,8 +4,9 @@ import asyncio
 from collections import Counter
 
 from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.notifier import Notifier
 from tests.support.installation import Settings
-from tests.support.notified import is_in, notices_of, notifying, records_of, replayed, until
+from tests.support.notified import is_in, notices_of, notifying, prefix_of, records_of, replayed, until
 from tests.support.own_installation import Client
 
 RULES = """
@@ -113,3 +114,26 @@ async def test_what_is_due_in_a_quiet_tree_is_told_while_others_are_busy(client:
             await until(notices, await notice_of(notices, "slow"), is_in("Open"))
         finally:
             busy.cancel()
+
+
+async def test_what_a_killed_notifier_said_last_is_not_said_again_by_other_rules(
+    client: Client, working: Settings
+) -> None:
+    gone = (
+        "receivers: {ops: {nats: {subject: told}}}\nrules: [{name: %s, when: {kinds: [node], gone: true}, to: [ops]}]"
+    )
+    await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
+    await client.publish_and_wait("node", "adopt", "c1/p/n2", {"phase": "Running"})
+    async with notices_of(working) as notices:
+        rules = read_rules.read(gone % "gone", client.kinds)
+        killed = Notifier(client, notices, prefix_of(client), rules, lambda _: False)
+        running = asyncio.create_task(killed.run(asyncio.Event()))
+        await killed.is_following.wait()
+        await client.publish_and_wait("node", "deleted", "c1/p/n1")
+        await until(notices, await notice_of(notices, "gone"), is_in("Closed"))
+        running.cancel()  # it saves no checkpoint
+        await asyncio.gather(running, return_exceptions=True)
+        async with notifying(client, notices, gone % "left"):
+            await client.publish_and_wait("node", "deleted", "c1/p/n2")
+            told = await until(notices, await notice_of(notices, "left"), is_in("Closed"))
+            assert told.entity.attributes["about"] == "node/c1/p/n2"

@@ -142,6 +142,8 @@ class Notifier:
         checkpoint = found.checkpoint
         if found.identity != self._identity:
             former, checkpoint = PUT_BACK, await self._before_loss(installation, checkpoint)
+        elif former:  # what was said since the checkpoint is said no more by these rules
+            checkpoint = checkpoint._replace(place=found.said[0], at=found.said[1])
         log.info("notifier_goes_on", place=checkpoint.place, live=len(found.live), former=former)
         return self._following(checkpoint, found, former), checkpoint
 

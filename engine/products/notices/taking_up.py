@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from phaseline.engine.products.notices.fold.following import FollowedTo, LiveNotice
-from phaseline.engine.products.notices.fold.groups import Key
+from phaseline.engine.products.notices.fold.groups import PER_PLACE, Key
 from phaseline.engine.products.notices.names import OWN
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.kinds.notices.notice import UNDER_WAY
@@ -20,12 +20,14 @@ class KnownNotices(NamedTuple):
     """What a notifier finds. checkpoint: None if the log was never followed.
 
     identity, rules: those of the log that was followed, and of the rules at work then. live: the notices under way.
+    said: up to which place and time something was said of that log, also since the checkpoint.
     """
 
     checkpoint: FollowedTo | None
     identity: int
     rules: str
     live: Mapping[Key, LiveNotice]
+    said: tuple[int, int] = (0, 0)
 
 
 async def known(notices: Client, prefix: str) -> KnownNotices:
@@ -40,12 +42,17 @@ async def known(notices: Client, prefix: str) -> KnownNotices:
         rule, group, receiver = record.entity.id.split("/")
         heard[rule, group].append(receiver)
     live: dict[Key, LiveNotice] = {}
+    said = [(found["place"], nanoseconds(found["at"]))]
     async for record in view.unsorted("notice"):
         rule, group = record.entity.id.split("/")
+        told = record.entity.attributes
+        if rule != OWN and told.get("log_identity") == found["log_identity"] and told.get("due"):
+            said.append((told.get("sequence", 0) // PER_PLACE, nanoseconds(told["due"]) + 1))
         if rule != OWN and record.entity.facets[0].base.phase in UNDER_WAY:
             live[rule, group] = _live(record.entity, tuple(heard[rule, group]))
     checkpoint = FollowedTo(found["place"], nanoseconds(found["at"]), found["first"])
-    return KnownNotices(checkpoint, found["log_identity"], found["rules"], live)
+    up_to = (max(place for place, _ in said), max(at for _, at in said))
+    return KnownNotices(checkpoint, found["log_identity"], found["rules"], live, up_to)
 
 
 def _live(entity: Entity, to: tuple[str, ...]) -> LiveNotice:
@@ -54,5 +61,5 @@ def _live(entity: Entity, to: tuple[str, ...]) -> LiveNotice:
     phase = entity.facets[0].base.phase
     return LiveNotice(
         phase, said.get("begins", 1), said.get("sequence", 0),  # type: ignore[arg-type]  # one of these
-        nanoseconds(opened) if opened else 0, to,
+        nanoseconds(opened) if opened else 0, to, nanoseconds(said["due"]) if said.get("due") else 0,
     )  # fmt: skip

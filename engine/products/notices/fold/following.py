@@ -35,7 +35,8 @@ class FollowedTo(NamedTuple):
 class LiveNotice(NamedTuple):
     """A notice that is under way, as its record says. begins: the place from which on the log makes it.
 
-    sequence: of its last event. opened_ns: when it was told. to: who has heard that it began.
+    sequence: of its last event. opened_ns: when it was told. to: who has heard that it began. due_ns: when its last
+    event fell due.
     """
 
     phase: Phase
@@ -43,6 +44,7 @@ class LiveNotice(NamedTuple):
     sequence: int
     opened_ns: int
     to: tuple[str, ...]
+    due_ns: int = 0
 
 
 def looks_back(rules: Rules) -> int:
@@ -66,7 +68,7 @@ class FollowedLog:
         home: Callable[[str], Hashable] = root_of,
     ) -> None:  # fmt: skip
         """Nothing is read yet."""
-        if former:  # what other rules said last cannot be made anew, so it is not said again
+        if former == RULE_CHANGED:  # what other rules said last cannot be made anew, so it is not said again
             said = max((one.sequence // PER_PLACE for one in live.values()), default=0)
             checkpoint = checkpoint._replace(place=max(checkpoint.place, said))
         self._fold, self._checkpoint, self._live, self._former = Fold(kinds, rules, home), checkpoint, live, former
@@ -121,8 +123,8 @@ class FollowedLog:
             if key in groups:
                 if self._former:
                     self._fold.correct(key, one.phase, one.opened_ns, one.sequence, self._checkpoint.at)
-            elif self._former or one.begins <= self._checkpoint.place:
-                found.append(self._ending(key, one))
+            elif self._former or (one.begins <= self._checkpoint.place and one.due_ns < self._checkpoint.at):
+                found.append(self._ending(key, one))  # what fell due since then, such as a summary, is made anew
         return found
 
     def _ending(self, key: Key, one: LiveNotice) -> NoticeEvent:

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -72,9 +73,10 @@ class Way(NamedTuple):
 
 
 def need(receiver: Receiver) -> None:
-    """Raise `NotInstalled` if the library is missing that sends to a receiver."""
+    """Load what sends to a receiver, so that the first message does not wait for it. Raises `NotInstalled`."""
     if receiver.type != "nats":
         libraries.require("aiosmtplib" if receiver.type == "email" else "aiohttp", f"{receiver.type} receivers")
+        import_module(f"{__package__}.{'smtp' if receiver.type == 'email' else 'web'}")
 
 
 async def send(
