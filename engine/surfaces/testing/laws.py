@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
@@ -39,7 +40,12 @@ def same(what: str, found: object, expected: object) -> None:
     if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
         for index, (each, wanted) in enumerate(zip(found, expected, strict=True)):
             same(f"{what}, {index}", each, wanted)
-    raise AssertionError(f"{what}: expected {expected}, found {found}")
+    raise AssertionError(f"{what}: expected {_whole(expected)}, found {_whole(found)}")
+
+
+def _whole(value: object) -> str:
+    """All fields of a record or an entity, which as text has its states only."""
+    return repr(value) if isinstance(value, msgspec.Struct) else str(value)
 
 
 def _key(key: object) -> str:
