@@ -7,6 +7,7 @@ import pytest
 
 from phaseline.engine.nats.accounts.users import AccountPlan
 from phaseline.engine.nats.streams import MINIMUM_SERVER
+from phaseline.schemas.version import __version__
 from tests.support.command_line import parsed, unread
 from tests.support.compose_file import (
     COMPOSE,
@@ -112,9 +113,7 @@ def test_the_page_is_read_with_a_token_and_for_readers_only(monkeypatch: pytest.
 
 def test_there_are_two_workers_of_this_version() -> None:
     assert len(WORKERS) == 2
-    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert version
-    assert {service["image"] for service in OURS.values()} == {f"phaseline:{version[1]}"}
+    assert {service["image"] for service in OURS.values()} == {f"phaseline:{__version__}"}
 
 
 def test_its_example_is_a_command_that_exists() -> None:

@@ -154,8 +154,8 @@ def test_records_before_a_newer_one_are_read() -> None:
     """Whoever reads a log in pieces gets what is known, and then the error."""
     (first, second), block = messages(GOLDEN[RECORD_VERSION])[:2], b"NATS/1.0\r\nNats-Batch-Id: x\r\n\r\n"
     newer = codec.encode({**codec.decode(first.body), "schemaversion": 99})
-    bodies = (first.body, second.body, newer, first.body)
-    waiting = deque(Stored("pl.log", body, at, 0, 0, block) for at, body in enumerate(bodies, 1))
+    found = ((first, first.body), (second, second.body), (first, newer), (first, first.body))
+    waiting = deque(Stored(one.subject, body, at, 0, 0, block) for at, (one, body) in enumerate(found, 1))
     assert [one.sequence for one in take_logged("LOG", waiting)] == [1, 2]
     with pytest.raises(NewerRecord):
         take_logged("LOG", waiting)
