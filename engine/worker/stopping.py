@@ -14,6 +14,8 @@ from phaseline.engine import logs
 T = TypeVar("T")
 PAUSE = 10.0
 """Seconds before work that failed is done again."""
+ENDING = 2.0
+"""The most seconds that parts have to end."""
 
 log = logs.get_logger(__name__)
 
@@ -41,13 +43,23 @@ async def until_stopped(task: asyncio.Future[Any], stop: asyncio.Event) -> None:
 
 @asynccontextmanager
 async def beside(worker: str, **parts: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Do the parts of this worker's work beside the block, until it ends. One that fails is logged and begins again."""
+    """Do the parts of this worker's work beside the block, until it ends. One that fails is logged and begins again.
+
+    At the end each has a moment to give back what it holds at the server, such as a lock.
+    """
     tasks = [asyncio.create_task(_again_and_again(worker, name, work)) for name, work in parts.items()]
     try:
         yield
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.wait(tasks, timeout=ENDING)
+
+
+def is_ending() -> bool:
+    """Whether this task was cancelled, and what failed since then is of its end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _again_and_again(worker: str, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -55,5 +67,7 @@ async def _again_and_again(worker: str, name: str, work: Callable[[], Coroutine[
         try:
             await work()
         except Exception as error:
+            if is_ending():
+                return
             log.exception("worker_part_failed", worker=worker, part=name, error=repr(error))
         await asyncio.sleep(PAUSE)
