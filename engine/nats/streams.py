@@ -175,10 +175,15 @@ def _partitions(config: dict[str, Any], settings: Settings) -> int:
     if config.get("subjects") != [subject]:
         owner = str(config.get("subjects", ["?"])[0]).partition(".events.")[0]
         raise SetupError.prefix_taken(stream=settings.stream("EVENTS"), owner=owner, prefix=settings.prefix)
-    found = int(config.get("metadata", {}).get(PARTITIONS, 0))
+    found = partitions_of(config)
     if settings.partitions not in (None, found):
         raise SetupError.partitions_differ(prefix=settings.prefix, existing=found, wanted=settings.partitions)
     return found
+
+
+def partitions_of(config: dict[str, Any]) -> int:
+    """How many partitions an installation was made with, from the configuration of EVENTS; 0 if it does not say."""
+    return int((config.get("metadata") or {}).get(PARTITIONS, 0))
 
 
 async def _own_events(wire: Wire, layout: Layout) -> dict[str, Any] | None:

@@ -80,6 +80,7 @@ ROWS = {
             "{p}.tables.archived",
             "{p}.tables.operated",
             "{p}.tables.skipped",
+            "{p}.mark.*.transition.checkpoint.-.-.-",
             "{p}.edge.>",
             "$JS.API.>",
             "$JS.*.API.>",
@@ -184,7 +185,14 @@ async def test_no_message_of_a_role_arrives_where_it_may_not(server: AccountsSer
     [
         (
             "operator",
-            ("pl.tables.archived", "pl.tables.operated", "pl.tables.skipped", "pl.tables.0.purged", "pl.edge."),
+            (
+                "pl.tables.archived",
+                "pl.tables.operated",
+                "pl.tables.skipped",
+                "pl.tables.0.purged",
+                "pl.mark.0.transition.checkpoint.",
+                "pl.edge.",
+            ),
         ),
         ("engine", tuple(f"pl.{one}." for one in ("log", "mark", "plan", "tables", "timer", "lease", "owner"))),
     ],

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 import pytest
 
 from phaseline.engine.log.restored.identity import log_identity
-from phaseline.engine.replay.backup import backing_up, manifest, restoring, stream_files
+from phaseline.engine.replay.backup import backing_up, checkpoints, manifest, restoring, stream_files
 from phaseline.engine.replay.backup.backing_up import back_up, order, state_of
 from phaseline.engine.replay.backup.manifest import BackupManifest
 from phaseline.machines.built_in import PRODUCTS
@@ -57,6 +58,68 @@ async def put_back(wire: Wire, settings: Settings, folder: Path, **changes: obje
     manifest.check(folder, found, quiet)
     await restoring.restore(wire, layout_of(settings, 1), folder, found, changes, quiet, quiet)
     return found
+
+
+async def test_a_checkpoint_that_was_replaced_while_the_server_packed_is_put_back(
+    wire: Wire, settings: Settings, tmp_path: Path
+) -> None:
+    """The server packs what LOG had when it was asked, and leaves out what is gone by then. Here it is gone for sure."""
+    fleet, folder = RandomEvents(settings.prefix), tmp_path / "backup"
+    async with original(settings) as (server, there, far):
+        async with at_work(there, far) as layout:
+            await publish(far, list(fleet.built(4, 3)))
+            await until_decided(far, layout)
+            read = checkpoints.saved
+
+            async def before_more(*asked: Any) -> list[checkpoints.SavedCheckpoint]:
+                found = await read(*asked)
+                await publish(far, list(fleet.life(100, 4, 3)))
+                await until_decided(far, layout)
+                return found
+
+            backing_up.new_folder(folder)
+            with mock.patch.object(checkpoints, "saved", before_more):
+                made = await back_up(Installation(far, layout, BUILT_IN_KINDS), folder, "/me", quiet, quiet)
+        await server.kill()
+    usual, standing = stream_files.put_back, made.checkpoints or []
+
+    async def without_checkpoints(*asked: Any) -> int:
+        last = await usual(*asked)
+        if asked[1].stream == layout.log:
+            await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": Subjects(settings.prefix).checkpoint("*")})
+        return last
+
+    with mock.patch.object(stream_files, "put_back", without_checkpoints):
+        await put_back(wire, settings, folder)
+    one = replace(settings, partitions=2, lease=1.0)
+    assert [saved.body for saved in await checkpoints.saved(wire, layout)] == [saved.body for saved in standing]
+    async with at_work(one, wire):
+        await until_decided(wire, layout)
+    assert len(standing) == 2
+    assert (await audited(wire, layout)).holds
+
+
+async def test_a_backup_without_checkpoints_is_refused(
+    wire: Wire, settings: Settings, made: tuple[Layout, Path]
+) -> None:
+    """One that an earlier version made may lack them. No worker could go on with it."""
+    layout, folder = made
+    for stream in layout.streams:
+        await wire.api(f"STREAM.DELETE.{stream}")
+    usual = stream_files.put_back
+
+    async def without_checkpoints(*asked: Any) -> int:
+        last = await usual(*asked)
+        if asked[1].stream == layout.log:
+            await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": Subjects(settings.prefix).checkpoint("*")})
+        return last
+
+    manifest.write(folder, msgspec.structs.replace(manifest.read(folder), checkpoints=None))
+    with (
+        mock.patch.object(stream_files, "put_back", without_checkpoints),
+        pytest.raises(InvalidInput, match="no checkpoint"),
+    ):
+        await put_back(wire, settings, folder)
 
 
 async def test_the_original_is_killed_and_the_backup_goes_on(wire: Wire, settings: Settings, tmp_path: Path) -> None:

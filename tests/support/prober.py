@@ -24,7 +24,7 @@ AIM = 0.1
 
 
 class Figures(NamedTuple):
-    """What the questions took, in ms. late: how many took over `AIM`. failed: how many had no answer 200 in `LONGEST`."""
+    """What the questions took, in ms. late: how many took over `AIM`. failed: how many had no answer in `LONGEST`."""
 
     asked: int
     failed: int

@@ -89,7 +89,7 @@ ROLES = (
         "operator", ENGINE, "people who maintain the installation with the command",
         publish=(
             "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived",
-            "{p}.tables.operated", "{p}.tables.skipped", "{p}.edge.>",
+            "{p}.tables.operated", "{p}.tables.skipped", "{p}.mark.*.transition.checkpoint.-.-.-", "{p}.edge.>",
             "$JS.API.>", "$JS.*.API.>", "$JS.SNAPSHOT.>", "$JS.ACK.{S}-LOG.>", "$JS.ACK.*.*.{S}-LOG.>",
         ),
         subscribe=FEED,

@@ -1,6 +1,7 @@
 """Backups: LOG, EVENTS and STATE of an installation as files of a folder, made while it runs, and put back from there.
 
 - `stream_files`: the bytes of one stream, from the server to a file and back
+- `checkpoints`: what the server leaves out of LOG while it goes on
 - `manifest`: what a backup holds, and whether its files are those that were written
 - `backing_up`: a backup of an installation
 - `restoring`: an installation of a backup

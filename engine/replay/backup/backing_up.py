@@ -3,7 +3,7 @@
 STATE is read first, then LOG, then EVENTS: a copy must not be ahead of what it copies, and LOG must not have decided
 what EVENTS does not hold. What EVENTS holds beyond that is decided again once it is put back. EVENTS copies the timers
 that LOG fired; those that LOG fired between the two are in EVENTS only, so the backup says up to which place that can
-be (`BackupManifest.reached`).
+be (`BackupManifest.reached`). The checkpoints are read before LOG (`checkpoints`).
 Belongs here: this order. Does not: the bytes (`stream_files`), putting back (`restoring`).
 """
 
@@ -17,7 +17,8 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import log_identity
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.replay.backup import manifest, stream_files
+from phaseline.engine.replay.backup import checkpoints, manifest, stream_files
+from phaseline.engine.replay.backup.checkpoints import SavedCheckpoint
 from phaseline.engine.replay.backup.manifest import BackupManifest, StreamEntry
 from phaseline.schemas.errors import InvalidInput
 
@@ -49,15 +50,18 @@ async def back_up(
     """
     begun, wire, layout = time.time_ns(), installation.wire, installation.layout
     number, found = await log_identity(installation), list[StreamEntry]()
+    standing = list[SavedCheckpoint]()
     for stream in order(layout):
+        if stream == layout.log:
+            standing = await checkpoints.saved(wire, layout)
         begin(stream, int((await state_of(wire, stream))["bytes"]))
         found.append(await stream_files.save(wire, stream, folder, advance))
         _sync(folder / found[-1].file)
     reached = int((await state_of(wire, layout.log))["last_seq"])
     state, log, events = found
     made = BackupManifest(
-        prefix=installation.prefix, streams=[log, events, state], reached=reached, log=number, begun_ns=begun,
-        ended_ns=time.time_ns(), made_by=by,
+        prefix=installation.prefix, streams=[log, events, state], reached=reached, checkpoints=standing, log=number,
+        begun_ns=begun, ended_ns=time.time_ns(), made_by=by,
     )  # fmt: skip
     manifest.write(folder, made)
     _sync(folder)

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 
 from phaseline.engine import regular_files
+from phaseline.engine.replay.backup.checkpoints import SavedCheckpoint
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput
 
@@ -51,13 +52,15 @@ class StreamEntry(msgspec.Struct, frozen=True, kw_only=True):
 class BackupManifest(msgspec.Struct, frozen=True, kw_only=True):
     """What a backup holds. streams: in the order in which they are put back.
 
-    reached: the last place of LOG once EVENTS was backed up; EVENTS may hold timers that LOG fired up to there. log:
-    the identity of the log. begun_ns, ended_ns: when it was made. made_by: who says to have made it.
+    reached: the last place of LOG once EVENTS was backed up; EVENTS may hold timers that LOG fired up to there.
+    checkpoints: those before LOG was read; None in a backup of an earlier version. log: the identity of the log.
+    begun_ns, ended_ns: when it was made. made_by: who says to have made it.
     """
 
     prefix: str
     streams: list[StreamEntry]
     reached: Count
+    checkpoints: list[SavedCheckpoint] | None = None
     log: Count = 0
     begun_ns: Count = 0
     ended_ns: Count = 0

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from phaseline.engine.nats.stream_settings.report import info_of
-from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.streams import Layout, partitions_of
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.replay.backup import mirror, stream_files
+from phaseline.engine.replay.backup import checkpoints, mirror, stream_files
 from phaseline.engine.replay.backup.backing_up import Begin, state_of
 from phaseline.engine.replay.backup.manifest import BackupManifest, StreamEntry, bad
 from phaseline.schemas.errors import NoAnswer, SetupError
@@ -45,6 +45,7 @@ async def restore(
         begin(one.stream, one.bytes)
         await _put_back(wire, folder, one, advance)
         if one.stream == layout.log:
+            await _checkpoints(wire, layout, folder, backup)
             await skip_to(wire, layout, reached)
     if mirrored is None:
         return "whole"
@@ -67,6 +68,18 @@ def _changed(entry: StreamEntry, changes: dict[str, object]) -> StreamEntry:
     """The entry with another configuration. A value of None takes a setting away."""
     config = {name: value for name, value in {**entry.config, **changes}.items() if value is not None}
     return replace(entry, config=config)
+
+
+async def _checkpoints(wire: Wire, layout: Layout, folder: Path, backup: BackupManifest) -> None:
+    """Let LOG have the checkpoints of the backup; raises `InvalidInput.bad_backup` if it lacks one."""
+    [events] = [one for one in backup.streams if one.stream == layout.events]
+    layout = replace(layout, partitions=partitions_of(events.config))
+    await checkpoints.put_back(wire, layout, backup.checkpoints or [])
+    if lacking := await checkpoints.without(wire, layout):
+        problem = (
+            f"it has no checkpoint of the partitions {', '.join(map(str, lacking))}, as may be in one that an earlier"
+        )
+        raise bad(folder, f"{problem} version made while workers went on: make another one")
 
 
 async def _put_back(wire: Wire, folder: Path, entry: StreamEntry, advance: Callable[[int], None]) -> None:
