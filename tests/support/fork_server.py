@@ -74,8 +74,8 @@ def serve(listening: socket.socket, prepare: Callable[[], None]) -> str:
 
 
 def prepare_commands() -> None:
-    """Import all commands, compile the tables, and read what the installed packages add: a command looks there first."""
-    metadata.entry_points = cache(metadata.entry_points)  # type: ignore[assignment]  # hundreds of files, each time
+    """Import all commands, compile the tables, and read what installed packages add: each command asks for that."""
+    metadata.entry_points = cache(metadata.entry_points)  # type: ignore[assignment]  # it reads a hundred files
     package = importlib.import_module("phaseline.engine.surfaces.cli")
     for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.surfaces.cli."):
         if not module.name.endswith("__main__"):
