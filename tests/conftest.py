@@ -30,6 +30,8 @@ from tests.support.own_installation import Client, OwnInstallation
 
 effort.register()
 logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
+structlog.get_config()["processors"][-1].exception_formatter = structlog.dev.plain_traceback
+"""Tracebacks in what a test logs are plain text: with the code around each line, in colours, one takes a second."""
 
 _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need

@@ -44,7 +44,7 @@ from tests.support.raising import raises
 def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Contenders are forked from a process that has imported most of what they need: their start is not measured."""
 
-    async def start(_: object, option: str, module: str, *words: object, cwd: Path, **streams: int) -> Process:
+    async def start(_: object, option: str, module: str, *words: object, cwd: Path, **streams: Any) -> Process:
         assert option == "-m"
         streams.pop("limit", None)
         return await forked_process.start(

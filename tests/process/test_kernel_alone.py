@@ -10,9 +10,8 @@ from tests.support.command import ENVIRONMENT, ROOT
 
 FILES = (
     # words, the language of tables and its compiler
-    "laws/test_subjects_and_envelopes.py", "pure/test_conditions.py", "pure/test_public_tables.py",
-    "pure/test_short_ways.py", "pure/test_wrong_kinds.py", "pure/test_wrong_rows.py",
-    "pure/test_wrong_tables.py",
+    "pure/test_conditions.py", "pure/test_public_tables.py", "pure/test_short_ways.py", "pure/test_wrong_kinds.py",
+    "pure/test_wrong_rows.py", "pure/test_wrong_tables.py",
     # the core
     "pure/test_decisions.py", "pure/test_derived_messages.py", "pure/test_missing_parents.py",
     "pure/test_multi_facet.py", "pure/test_narrowed_rows.py", "pure/test_passing_on.py", "pure/test_settling.py",

@@ -4,7 +4,6 @@ import asyncio
 import json
 from typing import Any
 
-import pytest
 import yaml
 
 from phaseline.engine.surfaces.cli import render
@@ -31,24 +30,31 @@ async def seed(client: Client) -> None:
     await client.publish_and_wait("node", "stop", NODE[1], source="/console")
 
 
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        (("get", *NODE), "node/c1/p/node-with-a-long-name"),
-        (("list", "node"), "node/c1/p/node-with-a-long-name"),
-        (("tree", NODE[1]), "node/c1/p/node-with-a-long-name"),
-        (("changes", "--from", "start", "--kind", "node"), "node/c1/p/node-with-a-long-name"),
-        (("watch", "node", "--from", "start", "--no-follow", "--state", "Failed"), "node/c1/p/node-with-a-long-name"),
-        (("rejections",), "node/c1/p/node-with-a-long-name"),
-        (("history", *NODE), None),
-        (("timeline", NODE[1]), None),
-        (("why", NODE[1]), None),
-        (("rejections", "show", "7"), None),
-    ],
-)
-async def test_the_forms_say_the_same(shell: Shell, client: Client, words: tuple[str, ...], name: str | None) -> None:
+NAME = f"{NODE[0]}/{NODE[1]}"
+NAMED: list[tuple[tuple[str, ...], str | None]] = [
+    (("get", *NODE), NAME),
+    (("list", "node"), NAME),
+    (("tree", NODE[1]), NAME),
+    (("changes", "--from", "start", "--kind", "node"), NAME),
+    (("watch", "node", "--from", "start", "--no-follow", "--state", "Failed"), NAME),
+    (("rejections",), NAME),
+    (("history", *NODE), None),
+    (("timeline", NODE[1]), None),
+    (("why", NODE[1]), None),
+    (("rejections", "show", "REJECTION"), None),
+]
+"""Commands that only read, and the name that each of their lines is about, if they have the form `name`."""
+
+
+async def test_the_forms_say_the_same(shell: Shell, client: Client) -> None:
     await seed(client)
-    words = tuple([str(await rejection(client)) if word == "7" else word for word in words])
+    rejected = str(await rejection(client))
+    for words, name in NAMED:
+        await say_the_same(shell, tuple(rejected if word == "REJECTION" else word for word in words), name)
+
+
+async def say_the_same(shell: Shell, words: tuple[str, ...], name: str | None) -> None:
+    """The forms of this command hold the same; its lines are about the entity of that name."""
     whole, short, as_yaml, wide = await asyncio.gather(
         shell(*words, "-o", "json"), shell(*words, "--json"), shell(*words, "-o", "YAML"), shell(*words, "-o", "wide")
     )
@@ -100,35 +106,33 @@ async def test_json_holds_what_the_page_shows(shell: Shell, client: Client) -> N
     assert str(nanoseconds(cluster["attributes"]["heard_at"])) not in (await shell("get", "cluster", "c1")).out
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("doctor",),
-        ("publish", "cluster", "update", "c1", "--id", "e-1", "--wait"),
-        ("publish", "cluster", "update", "c1", "--time", "2026-03-02T08:00:00Z", "--id", "e-1", "--dry-run"),
-        (
-            "log",
-            "replay",
-        ),
-        ("log", "replay", "--audit"),
-        ("log", "replay", "--with", "installed"),
-        ("rejections", "--summary"),
-        ("admin", "purge", "--dry-run", *NODE),
-        ("gitops", "assess", "--live", "examples/gitops/live", "--desired", "examples/gitops/git"),
-    ],
-)
-async def test_what_json_says_yaml_says(shell: Shell, client: Client, words: tuple[str, ...]) -> None:
+STRUCTURED: list[tuple[str, ...]] = [
+    ("doctor",),
+    ("publish", "cluster", "update", "c1", "--time", "2026-03-02T08:00:00Z", "--id", "e-1", "--dry-run"),
+    ("log", "replay"),
+    ("log", "replay", "--audit"),
+    ("log", "replay", "--with", "installed"),
+    ("rejections", "--summary"),
+    ("admin", "purge", "--dry-run", *NODE),
+    ("gitops", "assess", "--live", "examples/gitops/live", "--desired", "examples/gitops/git"),
+    ("publish", "cluster", "update", "c1", "--id", "e-1", "--wait"),
+]
+"""Commands without the form `name`, but for one. The last one changes what there is."""
+
+
+async def test_what_json_says_yaml_says(shell: Shell, client: Client) -> None:
     await seed(client)
-    if "--wait" in words:
-        await shell(*words)  # the two below are duplicates of it
-    as_json, as_yaml = await shell(*words, "-o", "json"), await shell(*words, "-o", "yaml")
-    assert as_yaml.out.startswith("---\n")
-    assert (as_json.code, as_yaml.code) == (0, 0)
-    if words[0] != "doctor" and words[-1] != "--dry-run":  # the one measures times, the other decides now
-        assert [*yaml.safe_load_all(as_yaml.out)] == as_json.lines
-    unknown = await shell(*words, "-o", "name")
-    if words[0] != "rejections":
-        assert "this command has no form 'name'; there are: json, yaml" in " ".join(unknown.err.split())
+    for words in STRUCTURED:
+        if "--wait" in words:
+            await shell(*words)  # the two below are duplicates of it
+        as_json, as_yaml = await shell(*words, "-o", "json"), await shell(*words, "-o", "yaml")
+        assert as_yaml.out.startswith("---\n"), words
+        assert (as_json.code, as_yaml.code) == (0, 0), words
+        if words[0] != "doctor" and words[-1] != "--dry-run":  # the one measures times, the other decides now
+            assert [*yaml.safe_load_all(as_yaml.out)] == as_json.lines, words
+        unknown = await shell(*words, "-o", "name")
+        if words[0] != "rejections":
+            assert "this command has no form 'name'; there are: json, yaml" in " ".join(unknown.err.split()), words
 
 
 async def test_unknown_and_contradicting_forms(shell: Shell) -> None:
@@ -142,19 +146,25 @@ async def test_unknown_and_contradicting_forms(shell: Shell) -> None:
     assert "there are: json, yaml, wide\n" in (await shell("why", "c1", "-o", "name")).err
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
-async def test_a_terminal_of_that_width(shell: Shell, client: Client, width: int) -> None:
+async def test_a_terminal_of_any_width(shell: Shell, client: Client) -> None:
     await seed(client)
     for words in (("list",), ("history", *NODE), ("watch", "--from", "start", "--no-follow", "--rejections")):
         whole = {word.rstrip(":") for line in (await shell(*words)).out.splitlines() for word in line.split()}
-        lines = without_codes(await on_a_terminal(shell, *words, width=width))
-        assert max(map(len, lines)) <= width
-        assert max(map(len, lines)) > width // 2
-        text = "\n".join(lines)
-        assert "c1/p/node-with-a-long-name" in text or words[0] == "history"
-        strange = {word for word in text.split() if word.rstrip(":") not in whole} - {"…"}
-        assert [word for word in strange if word.isalpha() and len(word) > 2 and word != "entities"] == []
-    assert "the volume API timed out" in await on_a_terminal(shell, "list", "-o", "wide", width=width)
+        for width in (60, 80, 120):
+            await fits(shell, words, whole, width)
+    for width in (60, 80, 120):
+        assert "the volume API timed out" in await on_a_terminal(shell, "list", "-o", "wide", width=width), width
+
+
+async def fits(shell: Shell, words: tuple[str, ...], whole: set[str], width: int) -> None:
+    """On a terminal of that width the command shows words of the whole page, and no line is wider."""
+    lines = without_codes(await on_a_terminal(shell, *words, width=width))
+    assert max(map(len, lines)) <= width
+    assert max(map(len, lines)) > width // 2
+    text = "\n".join(lines)
+    assert "c1/p/node-with-a-long-name" in text or words[0] == "history"
+    strange = {word for word in text.split() if word.rstrip(":") not in whole} - {"…"}
+    assert [word for word in strange if word.isalpha() and len(word) > 2 and word != "entities"] == []
 
 
 async def test_a_page_without_a_terminal_is_whole(shell: Shell, client: Client) -> None:

@@ -21,7 +21,8 @@ from jsonschema import Draft202012Validator
 
 from phaseline.machines import built_in
 from phaseline.schemas.errors import EntityUnknown, Exit, PhaselineError
-from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, Answer, ended
+from tests.support import forked_process
+from tests.support.command import ENVIRONMENT, LIMIT, MODULE, Answer, ended
 from tests.support.free_ports import side_by_side
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
@@ -114,7 +115,8 @@ def run_tests(site: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """Its tests by themselves, so that nothing but what is installed is found."""
     shutil.copy(EXAMPLE / "test_release.py", folder)
     command = [sys.executable, "-W", "ignore", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(site)}
+    seen = str(ROOT / ".hypothesis")  # what Hypothesis has read of our sources: to read them again takes seconds
+    environment = {**os.environ, "PYTHONPATH": str(site), "HYPOTHESIS_STORAGE_DIRECTORY": seen}
     return subprocess.run(command, env=environment, check=False, capture_output=True, text=True, cwd=folder)
 
 
@@ -162,14 +164,12 @@ except WrongTable as error:
 
 
 async def call(site: Path, settings: Settings, *words: str) -> Answer:
-    """A command in a fresh process, in whose environment the example is installed."""
+    """A command in a process of its own, in whose environment the example is installed."""
     environment = {
-        **ENVIRONMENT, "PYTHONPATH": str(site), "NO_COLOR": "1", "PHASELINE_NATS": settings.nats[0],
-        "PHASELINE_PREFIX": settings.prefix,
+        **ENVIRONMENT, "NO_COLOR": "1", "PHASELINE_NATS": settings.nats[0], "PHASELINE_PREFIX": settings.prefix,
     }  # fmt: skip
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND, *words, env=environment, cwd=site, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
+    server = forked_process.started("tests.support.forked_with_package", str(site))
+    process = await forked_process.start(MODULE, *words, environment=environment, folder=site, server=server)
     async with ended(process) as started, asyncio.timeout(LIMIT):
         out, err = await started.communicate()
     assert started.returncode is not None

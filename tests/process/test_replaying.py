@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import pytest_asyncio
@@ -30,6 +31,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
 from tests.support.installation import (
+    EmbeddedServer,
     Installation,
     Layout,
     Settings,
@@ -48,8 +50,31 @@ from tests.support.replay_shares import in_shares, printed
 KINDS = BUILT_IN_KINDS
 
 
+SHARED = pytest.mark.asyncio(loop_scope="module")
+"""A test that only reads `recorded`."""
+
+
+class Recorded(NamedTuple):
+    """An installation with a history. No worker runs, so nothing changes."""
+
+    settings: Settings
+    wire: Wire
+    layout: Layout
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def recorded(server: EmbeddedServer) -> AsyncIterator[Recorded]:
+    """What several tests read."""
+    settings = Settings(nats=(server.url,), prefix="recorded", request_timeout=30.0)
+    async with Wire.open(settings, name="test") as wire:
+        async with installation_with_history(settings, wire) as layout:
+            pass
+        yield Recorded(settings, wire, layout)
+
+
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    """A test's own installation with a history, which it may change."""
     async with installation_with_history(settings, wire) as made:
         yield made
 
@@ -88,10 +113,10 @@ async def what_if(source: RecordedLog, changed: Kinds, root: str | None = None) 
     return await WhatIf(source, KINDS, changed, root, None).run()
 
 
+@SHARED
 @pytest.mark.parametrize("how", ["rebuild", "audit", "what-if"])
-async def test_shares_of_a_server_add_up(
-    settings: Settings, layout: Layout, capsys: pytest.CaptureFixture[str], how: str
-) -> None:
+async def test_shares_of_a_server_add_up(recorded: Recorded, capsys: pytest.CaptureFixture[str], how: str) -> None:
+    settings, _, layout = recorded
     changed = "tests.support.changed_tables:DEGRADED" if how == "what-if" else None
     task = Task(settings, None, None, Part(None, 100, None), how == "audit", changed, lists=True)
     alone = [*printed(await in_shares(task, 1), capsys)]
@@ -103,8 +128,10 @@ async def test_shares_of_a_server_add_up(
 # ---- files
 
 
+@SHARED
 @pytest.mark.parametrize("name", ["log.plog.zst", "log.jsonl"])
-async def test_a_file_says_what_the_server_says(wire: Wire, layout: Layout, tmp_path: Path, name: str) -> None:
+async def test_a_file_says_what_the_server_says(recorded: Recorded, tmp_path: Path, name: str) -> None:
+    _, wire, layout = recorded
     path = await exported(wire, layout, tmp_path / name)
     events = [item for item in LogFile(path).items() if isinstance(item, EventItem)]
     kept = await stored(wire, layout.events, [])
@@ -118,7 +145,9 @@ async def test_a_file_says_what_the_server_says(wire: Wire, layout: Layout, tmp_
     assert await rebuilt(FileLog(path)) == await folded(wire, layout)
 
 
-async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+@SHARED
+async def test_a_part_begins_with_states(recorded: Recorded, tmp_path: Path) -> None:
+    _, wire, layout = recorded
     path = await exported(wire, layout, tmp_path / "log.plog", Span(first=300))
     assert (FileLog(path).begins, (await Audit(FileLog(path), KINDS, None, None).run()).divergences) == (300, {})
     everything = await folded(wire, layout)
@@ -154,7 +183,9 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
         assert source.undecided == len(sent)
 
 
-async def test_of_a_file_that_is_cut_what_is_whole_is_right(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+@SHARED
+async def test_of_a_file_that_is_cut_what_is_whole_is_right(recorded: Recorded, tmp_path: Path) -> None:
+    _, wire, layout = recorded
     lines = (await exported(wire, layout, tmp_path / "whole.jsonl")).read_bytes().splitlines(keepends=True)
     cut, folded = tmp_path / "cut.jsonl", 0
     for length in range(200, 260, 4):
@@ -170,7 +201,9 @@ async def test_of_a_file_that_is_cut_what_is_whole_is_right(wire: Wire, layout: 
 # ---- logs as tests
 
 
-async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
+@SHARED
+async def test_a_slice_of_the_log_is_a_test(recorded: Recorded, tmp_path: Path) -> None:
+    _, wire, layout = recorded
     path = tmp_path / "c2.jsonl"
     events = len(await stored(wire, layout.events, []))
     for first in (200, events - 20):
@@ -214,10 +247,11 @@ async def imported(wire: Wire, prefix: str, path: Path, clock: Clock | None = No
     await import_log(Installation(wire, layout, KINDS), path, now)
 
 
-async def test_an_import_repeats_everything(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
+@SHARED
+async def test_an_import_repeats_everything(recorded: Recorded, settings: Settings, tmp_path: Path) -> None:
+    _, wire, layout = recorded
     path = await exported(wire, layout, tmp_path / "log.plog")
-    other = replace(settings, prefix=f"{settings.prefix}-other")
-    async with working(other, wire, KINDS, partitions=2) as copy:
+    async with working(settings, wire, KINDS, partitions=2) as copy:
         await imported(wire, copy.prefix, path)
         await until_decided(wire, copy)
         await imported(wire, copy.prefix, path)  # sent again it is recognised
@@ -226,12 +260,11 @@ async def test_an_import_repeats_everything(wire: Wire, settings: Settings, layo
         assert shapes(await folded(wire, copy)) == shapes(await folded(wire, layout))
 
 
-async def test_an_import_begins_with_adopted_states(
-    wire: Wire, settings: Settings, layout: Layout, tmp_path: Path
-) -> None:
+@SHARED
+async def test_an_import_begins_with_adopted_states(recorded: Recorded, settings: Settings, tmp_path: Path) -> None:
+    _, wire, layout = recorded
     path = await exported(wire, layout, tmp_path / "log.plog", Span(first=400))
-    other = replace(settings, prefix=f"{settings.prefix}-other")
-    async with working(other, wire, KINDS) as copy:
+    async with working(settings, wire, KINDS) as copy:
         await imported(wire, copy.prefix, path)
         await until_decided(wire, copy)
         wanted, found = shapes(await folded(wire, layout)), shapes(await folded(wire, copy))
@@ -250,7 +283,9 @@ def shapes(found: dict[str, Entity]) -> dict[str, list[tuple[str, list[str]]]]:
     }
 
 
-async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+@SHARED
+async def test_the_same_tables_would_differ_nowhere(recorded: Recorded, tmp_path: Path) -> None:
+    _, wire, layout = recorded
     async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
         found = await what_if(source, BUILT_IN_KINDS)
         assert (found.none, found.entities) == (True, 6 * 7)

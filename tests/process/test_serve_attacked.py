@@ -29,11 +29,10 @@ MEASURED, SHORTLY = 2.0, 0.5
 """Seconds for which `/livez` is asked at least, for the figures of a proof and in each run."""
 LINE, LINES = 400, 5
 """Bytes of a line in the log; lines of a second and those of the beginning."""
-SHORT = (
-    "half a head", "half a body", "large bodies", "a head byte by byte", "headers without end", "chunks without end", "pipelined",
-    "pipelined after a stream", "answers that nobody reads", "ranges that nobody reads", "streams of many filters",
-)  # fmt: skip
-"""The attacks of each run; `prove` has all."""
+SHORT = ("half a body", "headers without end", "pipelined after a stream", "answers that nobody reads")
+"""The attacks of each run, one of each class: requests that do not end, that are too large, that are too many, and
+answers that nobody takes. `prove` has all.
+"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -22,10 +22,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from importlib import metadata
 from typing import Any, NamedTuple, NoReturn
 
 ALSO_NEEDED = (
+    "phaseline.engine.log.explain.said",
+    "phaseline.engine.log.restored.unheard",
     "phaseline.engine.worker.system",
     "phaseline.engine.worker.worker",
     "phaseline.engine.surfaces.client.client",
@@ -71,7 +74,8 @@ def serve(listening: socket.socket, prepare: Callable[[], None]) -> str:
 
 
 def prepare_commands() -> None:
-    """Import all commands, and compile the tables."""
+    """Import all commands, compile the tables, and read what installed packages add: each command asks for that."""
+    metadata.entry_points = cache(metadata.entry_points)  # type: ignore[assignment]  # it reads a hundred files
     package = importlib.import_module("phaseline.engine.surfaces.cli")
     for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.surfaces.cli."):
         if not module.name.endswith("__main__"):

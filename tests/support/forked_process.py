@@ -113,7 +113,7 @@ class _Transport(BaseSubprocessTransport):
         ends = [_ends(number, wanted) for number, wanted in enumerate((stdin, stdout, stderr))]
         theirs = [there for _, there in ends]
         connection = socket.socket(socket.AF_UNIX)
-        connection.connect(address())
+        connection.connect(how.pop("server") or address())
         socket.send_fds(connection, [marshal.dumps({"module": args[0], "words": args[1:], **how})], theirs)
         for file in theirs:
             os.close(file)
@@ -164,16 +164,20 @@ def _ends(number: int, wanted: int | None) -> tuple[IO[bytes] | None, int]:
 
 async def start(
     module: str, *words: str, environment: Mapping[str, str], folder: Path = ROOT,
-    stdin: int | None = DEVNULL, stdout: int | None = PIPE, stderr: int | None = PIPE,
+    stdin: int | None = DEVNULL, stdout: int | None = PIPE, stderr: int | None = PIPE, server: str | None = None,
 ) -> asyncio.subprocess.Process:  # fmt: skip
-    """Start `python -m module words` with this environment. The streams are as in `asyncio.create_subprocess_exec`."""
-    await asyncio.to_thread(started_server)
+    """Start `python -m module words` with this environment. The streams are as in `asyncio.create_subprocess_exec`.
+
+    server: the address of a fork server of the test's own, which `started` returned.
+    """
+    if server is None:
+        await asyncio.to_thread(started_server)
     loop = asyncio.get_running_loop()
     protocol = asyncio.subprocess.SubprocessStreamProtocol(limit=_DEFAULT_LIMIT, loop=loop)
     connected = loop.create_future()
     transport: Any = _Transport(
         loop, protocol, [module, *words], False, stdin, stdout, stderr, 0, connected,
-        environment=dict(environment), folder=str(folder),
+        environment=dict(environment), folder=str(folder), server=server,
     )  # fmt: skip
     await connected
     return asyncio.subprocess.Process(transport, protocol, loop)
