@@ -103,7 +103,7 @@ def test_the_histories_reach_every_state() -> None:
         for kind, found in history.tree.entities.items():
             seen.update((kind, facet.state.phase) for entity in found.values() for facet in entity.facets)
 
-    hold(noted, lives(), "reach")
+    hold(noted, lives(), "far")
     wanted = {
         "app_context": {
             "Instantiating",

@@ -25,6 +25,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import call
 from tests.support.health_scripts import EVERYDAY, OBJECT
 from tests.support.installation import (
+    EmbeddedServer,
     Installation,
     Layout,
     Settings,
@@ -39,6 +40,20 @@ from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
 EVENTS = 600
+
+
+SHARED = pytest.mark.asyncio(loop_scope="module")
+"""A test that only reads `recorded`."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def recorded(server: EmbeddedServer) -> AsyncIterator[tuple[Wire, Layout]]:
+    """An installation with a history, in which no worker runs: what several tests read."""
+    settings = Settings(nats=(server.url,), prefix="audited", request_timeout=30.0)
+    async with Wire.open(settings, name="test") as wire:
+        async with installation_with_history(settings, wire, EVENTS) as layout:
+            pass
+        yield wire, layout
 
 
 @pytest_asyncio.fixture
@@ -64,7 +79,9 @@ async def logged(wire: Wire, layout: Layout, root: str) -> list[int]:
     return [m.sequence for m in await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.*.*.*.{root}.>"])]
 
 
-async def test_a_log_that_is_right(wire: Wire, layout: Layout) -> None:
+@SHARED
+async def test_a_log_that_is_right(recorded: tuple[Wire, Layout]) -> None:
+    wire, layout = recorded
     folded: list[int] = []
     verdict = await audit(wire, layout, progress=folded.append)
     assert verdict.holds
@@ -72,7 +89,9 @@ async def test_a_log_that_is_right(wire: Wire, layout: Layout) -> None:
     assert (verdict.entities, verdict.undecided, verdict.begins) == (6 * 7, 0, 1)
 
 
-async def test_one_tree_by_itself(wire: Wire, layout: Layout) -> None:
+@SHARED
+async def test_one_tree_by_itself(recorded: tuple[Wire, Layout]) -> None:
+    wire, layout = recorded
     verdict = await audit(wire, layout, Span("c3"))
     assert verdict.holds
     assert verdict.entities == 7
@@ -107,7 +126,9 @@ async def test_events_that_are_gone_and_events_to_come(wire: Wire, layout: Layou
     assert (verdict.begins, verdict.entities) == (200, 6 * 7)
 
 
-async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
+@SHARED
+async def test_a_part_of_the_log(recorded: tuple[Wire, Layout]) -> None:
+    wire, layout = recorded
     whole = await audit(wire, layout)
     parts = [
         await audit(wire, layout, Span(first=first, last=last)) for first, last in ((1, 99), (100, 299), (300, None))
@@ -119,7 +140,9 @@ async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
     assert parts[-1].entities == whole.entities
 
 
-async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
+@SHARED
+async def test_a_part_between_two_times(recorded: tuple[Wire, Layout]) -> None:
+    wire, layout = recorded
     stream = await stored(wire, layout.events, [])
     moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
     assert 1 < await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment) <= 150
@@ -130,7 +153,10 @@ async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
     assert await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment - timedelta(days=1)) == 1
 
 
-async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+@SHARED
+async def test_another_wording_is_no_difference(recorded: tuple[Wire, Layout], monkeypatch: pytest.MonkeyPatch) -> None:
+    wire, layout = recorded
+
     def illegal(*found: Any) -> list[Record]:
         answers = without_step(*found)
         return [replace(one, message="that cannot be") if isinstance(one, Rejection) else one for one in answers]
@@ -142,9 +168,12 @@ async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monk
     assert verdict.reworded == len(rejections) > 0
 
 
+@SHARED
 async def test_what_else_differs_is_a_difference_however_it_is_worded(
-    wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch
+    recorded: tuple[Wire, Layout], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    wire, layout = recorded
+
     def guarded(*found: Any) -> list[Record]:
         answers = without_step(*found)
         return [
@@ -209,7 +238,9 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
     assert verdict.holds
 
 
-async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
+@SHARED
+async def test_a_state_that_is_not_the_folds_is_named(recorded: tuple[Wire, Layout]) -> None:
+    wire, layout = recorded
     (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
     async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as log:
         found = Audit(log, KINDS, None, None)
@@ -262,7 +293,9 @@ async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> No
     assert "--fail-on-difference needs --with" in said
 
 
-async def test_a_tree_that_is_not_there(wire: Wire, layout: Layout) -> None:
+@SHARED
+async def test_a_tree_that_is_not_there(recorded: tuple[Wire, Layout]) -> None:
+    wire, layout = recorded
     assert await audit(wire, layout, Span("nobody")) == AuditReport()
 
 

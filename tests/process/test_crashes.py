@@ -107,7 +107,8 @@ async def cascade(settings: Settings, wire: Wire, nodes: int, kills: int) -> Non
     layout = await provision(wire, settings)
     fleet = RandomEvents(settings.prefix)
     worker = await WorkerProcess.start(settings)
-    await publish(wire, [*fleet.cluster("big", nodes), *fleet.cluster("small", 3)])
+    adopted = [fleet.event("node", "adopt", f"big/p/n{number}", phase="Running") for number in range(nodes)]
+    await publish(wire, [*fleet.cluster("big", 0), *adopted, *fleet.cluster("small", 3)])
     await until_decided(wire, layout)
     for trigger in ("delete", "deleted"):
         before = await last_of(wire, layout)

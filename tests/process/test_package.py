@@ -52,22 +52,13 @@ def build_wheel(out: Path) -> None:
 def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
-        "phaseline/__init__.py",
-        "phaseline/py.typed",
-        "phaseline/errors.py",
-        "phaseline/http.py",
-        "phaseline/sync.py",
-        "phaseline/tables.py",
-        "phaseline/testing.py",
+        *(f"phaseline/{path.name}" for path in (ROOT / "src/phaseline").iterdir() if path.is_file()),
         "phaseline/engine/worker/partition.py",
         "phaseline/engine/surfaces/morning.jsonl",
         "phaseline/engine/surfaces/page/index.html",
         "phaseline/machines/kinds/edge_hosting/node.py",
         "phaseline/schemas/subjects.py",
         "phaseline/schemas/asyncapi.json",
-        "phaseline/__init__.pyi",
-        "phaseline/tables.pyi",
-        "phaseline/sync.pyi",
         "phaseline/scaffold/pyproject.toml",
         "phaseline/scaffold/rack_kind/py.typed",
         "phaseline/scaffold/tests/test_rack.py",

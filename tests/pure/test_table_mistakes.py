@@ -178,9 +178,9 @@ def test_the_test_kit_says_it_too() -> None:
 
 # ---- whatever stands in a column
 
-FEW: tuple[Any, ...] = (None, "", "On", -1, (), (None,), {1: 2}, object(), Row, F)
+FEW: tuple[Any, ...] = (None, "On", -1, (None,), {1: 2}, object())
 MANY: tuple[Any, ...] = (
-    *FEW, 1, True, float("nan"), ("x",), [], {}, {"x"}, lambda: 1, LIVE, State("On"), ..., ("lamp", 0), (("lamp", "x"),),
+    *FEW, "", (), Row, F, 1, True, float("nan"), ("x",), [], {}, {"x"}, lambda: 1, LIVE, State("On"), ..., ("lamp", 0), (("lamp", "x"),),
 )  # fmt: skip
 HOUSE = Table(
     kind="house", id=("house",), intents=("open", "shut", "paint"), derived=("all_shut", "tired"), place=True,

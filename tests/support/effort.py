@@ -15,8 +15,9 @@ EXAMPLES = 60
 """What a law without a number of its own draws, times the scale."""
 DEAR = 24
 """The same for laws of which an example takes long."""
-REACH = 120
-"""What a test draws that says which states random histories reach: in no profile it may be fewer."""
+REACH, FAR = 60, 120
+"""What a test draws that says which states random histories reach, and the same for states that few of them reach: in
+no profile it may be fewer."""
 LONG = 3000
 """What a law marked `slow` draws."""
 
@@ -46,6 +47,6 @@ def many_examples() -> settings:
     return settings(max_examples=LONG, derandomize=False)
 
 
-def reaching() -> settings:
-    """The settings of a test that checks which states random histories reach."""
-    return settings(max_examples=REACH, derandomize=True)
+def reaching(count: int) -> settings:
+    """The settings of a test that checks which states so many random histories reach."""
+    return settings(max_examples=count, derandomize=True)

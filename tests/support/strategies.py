@@ -15,7 +15,7 @@ from phaseline.engine.surfaces.testing.histories import SUBJECTS, History, Histo
 from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH, random_event, random_history
 from phaseline.engine.surfaces.testing.search import histories
 from phaseline.schemas.records import Transition
-from tests.support.effort import DEAR, EXAMPLES, examples, many_examples, reaching
+from tests.support.effort import DEAR, EXAMPLES, FAR, REACH, examples, many_examples, reaching
 
 __all__ = [
     "MAPS",
@@ -77,15 +77,18 @@ def law_by_law(*laws: Callable[[Any], None], effort: str = "ci") -> pytest.MarkD
 def hold(law: Callable[[T], None], strategy: st.SearchStrategy[T], effort: str) -> None:
     """Let Hypothesis search for an example that breaks the law.
 
-    effort: `ci`, `dear` for laws that take long, `reach` to see which states are reached, `long` for proofs.
+    effort: `ci`, `dear` for laws that take long, `reach` and `far` to see which states are reached, `long` for proofs.
     """
 
     def broken(example: T) -> None:
         law(example)
 
     broken.__name__ = broken.__qualname__ = law.__name__
-    chosen = {"ci": examples(EXAMPLES), "dear": examples(DEAR), "reach": reaching(), "long": many_examples()}[effort]
-    chosen(given(strategy)(broken))()
+    chosen = {
+        "ci": examples(EXAMPLES), "dear": examples(DEAR), "reach": reaching(REACH), "far": reaching(FAR),
+        "long": many_examples(),
+    }  # fmt: skip
+    chosen[effort](given(strategy)(broken))()
 
 
 def moves_of(step: HistoryStep) -> list[tuple[str, str, str]]:
