@@ -137,8 +137,8 @@ async def test_what_happened_stays_counted_when_a_partition_moves(settings: Sett
             fleet = RandomEvents(settings.prefix)
             heard = [fleet.event("node", trigger, "c0/p/n0") for trigger in ("not_ready", "ready")]
             silence = fleet.event("cluster", "configure", "c0", silence_after=900)
-            await publish(wire, [*fleet.cluster("c0", 2), silence, *heard])
-            before = await first.until("phaseline_timers", ("cluster",), 1)
+            await publish(wire, [*fleet.cluster("c0", 2), *heard, silence])
+            before = await first.until("phaseline_timers", ("cluster",), 1)  # by the last event
             assert before["phaseline_entities"]["node", "phase", "Running"] == 2
         after = await first.metrics()
         assert after["phaseline_partition_owned"] == {("0",): 0}
