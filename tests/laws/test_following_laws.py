@@ -13,7 +13,18 @@ from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.surfaces.testing.histories import History
 from phaseline.engine.surfaces.testing.search import histories
 from phaseline.schemas.records import Transition, nanoseconds
-from tests.support.notice_histories import BUDGET, END, KINDS, Logged, by_notice, fleet_logs, log_of, played, shown, some_rules
+from tests.support.notice_histories import (
+    BUDGET,
+    END,
+    KINDS,
+    Logged,
+    by_notice,
+    fleet_logs,
+    log_of,
+    played,
+    shown,
+    some_rules,
+)
 
 PHASES = {
     "began": "Waiting", "held": "Held", "opened": "Open", "returned": "Open", "clearing": "Clearing",
