@@ -51,7 +51,7 @@ STORM = """
 receivers: {ops: {nats: {subject: told}}}
 rules: [{name: nodes, when: {kinds: [node]}, for: 5m, to: [ops]}]
 """
-POOLS, WAIT = 20_000, 75.0
+POOLS, WAIT = 50_000, 120.0
 """How many pools one cluster has that is stopped, and for how many seconds that has to last."""
 TOLD = """
 receivers: {hook: {webhook: {url: "http://127.0.0.1:%d/", allow-private: true}}}

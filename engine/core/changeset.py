@@ -309,8 +309,8 @@ class Changeset:
                 for kind, entity_id, origin in wave:
                     self._take_derived(kind, entity_id, origin)
             while self.dirty:
-                marked = next(iter(self.dirty))
-                self._apply_views(*marked, self.dirty.pop(marked))
+                for marked in [*self.dirty]:  # to find the first of a dict again and again takes ever longer
+                    self._apply_views(*marked, self.dirty.pop(marked))
 
     def _take_derived(self, kind: str, entity_id: str, origin: Origin) -> None:
         """Take the steps of a trigger that the engine fires, if there are any."""

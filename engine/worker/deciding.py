@@ -33,7 +33,10 @@ SLICE_SECONDS = 0.05
 SLOW_SECONDS = 0.1
 """Seconds above which the decision of one event is logged."""
 STUCK_SECONDS = 20
-"""Seconds after which the decision of one event counts as stuck, and its worker ends."""
+"""Seconds after which the decision of one event counts as stuck, and its worker ends: those in which its thread
+computed, and those in which it waited. Where others have the processor, it is not stuck."""
+WAITED = 0.001
+"""A thread that computes for less than this in a second waits for something, s."""
 CAREFUL = 2
 """From how many owners in a row at one position on, an owner notes each event before it decides it."""
 TRIES = 3
@@ -100,15 +103,24 @@ class DecidingThread:
         answer: asyncio.Future[T] = loop.create_future()
         self._asked.put(lambda: _answer(loop, answer, call))
         # Seconds are counted, not measured: a process that was frozen has decided nothing meanwhile.
-        decided, seconds = pace.decided, 0
+        decided, seconds, computed = pace.decided, 0.0, self._computed()
         while not (await asyncio.wait({answer}, timeout=1.0))[0]:
-            seconds = seconds + 1 if pace.decided == decided else 0
+            before, computed = computed, self._computed()
+            spent = computed - before
+            seconds = 0.0 if pace.decided != decided else seconds + (spent if spent >= WAITED else 1.0)
             decided = pace.decided
             if seconds >= STUCK_SECONDS:
-                raise SetupError.decision_stuck(seconds=seconds)
+                raise SetupError.decision_stuck(seconds=round(seconds))
         found = answer.result()
         self.still.set()
         return found
+
+    def _computed(self) -> float:
+        """For how many seconds the thread has computed; by the clock where the system does not say."""
+        ident = None if self._thread is None else self._thread.ident
+        if ident is None or not hasattr(time, "pthread_getcpuclockid"):
+            return time.monotonic()
+        return time.clock_gettime(time.pthread_getcpuclockid(ident))
 
     def close(self) -> None:
         """End the thread once its call is done, and let nobody wait for it."""

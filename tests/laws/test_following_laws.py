@@ -1,5 +1,6 @@
 """Laws of following a log: who ends at any moment and starts again tells what a replay tells, each once."""
 
+from itertools import accumulate
 from random import Random
 from typing import Any
 
@@ -12,7 +13,18 @@ from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.surfaces.testing.histories import History
 from phaseline.engine.surfaces.testing.search import histories
 from phaseline.schemas.records import Transition, nanoseconds
-from tests.support.notice_histories import BUDGET, END, KINDS, Logged, by_notice, log_of, played, shown, some_rules
+from tests.support.notice_histories import (
+    BUDGET,
+    END,
+    KINDS,
+    Logged,
+    by_notice,
+    fleet_logs,
+    log_of,
+    played,
+    shown,
+    some_rules,
+)
 
 PHASES = {
     "began": "Waiting", "held": "Held", "opened": "Open", "returned": "Open", "clearing": "Clearing",
@@ -61,20 +73,20 @@ class Life:
 
     def __init__(self, log: list[Logged], store: Store, checkpoint: FollowedTo) -> None:
         self.log, self.store, self.checkpoint = log, store, checkpoint
+        later = accumulate((one.time_ns for _, one in reversed(log)), min, initial=END)
+        self.settled = [*later][::-1]
+        """By place, the time before which no later record is."""
 
     def run(self, rules: Rules, random: Any, upto: int, former: str = "") -> None:
         """Follow until a place, with pauses in which the clock counts; what is stored last may be a part."""
         following = FollowedLog(KINDS, rules, self.checkpoint, self.store.live, former)
         first, at = self._first(following, rules), self.checkpoint.at
         following.know(first, self._states(first))
-        now = 0
         for place, record in self.log[first:upto]:
-            events = following.take(place, record)
-            self.store.put(events)
-            if place > self.checkpoint.place and record.time_ns > now and random.random() < 0.3:
-                at = record.time_ns
+            self.store.put(following.take(place, record))
+            if place > self.checkpoint.place and self.settled[place] > at and random.random() < 0.3:
+                at = random.randint(at + 1, self.settled[place])
                 self.store.put(following.advance(at))
-            now = record.time_ns
             if place > self.checkpoint.place and random.random() < 0.3:
                 self.checkpoint = following.checkpoint(place, at)
         if upto >= len(self.log):
@@ -112,6 +124,21 @@ def test_restarts_at_any_moment_tell_what_a_replay_tells(history: History, rules
     log = log_of(history)
     _, replayed = played(rules, log, END)
     assert shown(restarted(log, rules, Random(seed)).all) == shown(replayed)
+
+
+@BUDGET
+@given(fleet_logs(), some_rules(), st.integers(0, 10**6))
+def test_two_that_end_at_any_moment_tell_of_several_trees_what_a_replay_tells(
+    log: list[Logged], rules: Rules, seed: int
+) -> None:
+    _, replayed = played(rules, log, END)
+    random, store = Random(seed), Store()
+    first, second = Life(log, store, FollowedTo(0, 0, 0)), Life(log, store, FollowedTo(0, 0, 0))
+    for one in (first, second, second, first, second):
+        one.run(rules, random, random.randint(one.checkpoint.place, len(log)))
+        first.checkpoint = second.checkpoint = one.checkpoint  # the one that stored last
+    first.run(rules, random, len(log))
+    assert shown(store.all) == shown(replayed)
 
 
 @BUDGET

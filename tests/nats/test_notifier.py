@@ -2,12 +2,17 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 
+from phaseline.engine.nats.streams import provision
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.fold.grouping import named
 from phaseline.engine.products.notices.notifier import Notifier
-from tests.support.installation import Settings
+from tests.support.installation import Settings, at_work, until_decided
 from tests.support.notified import is_in, notices_of, notifying, prefix_of, records_of, replayed, until
 from tests.support.own_installation import Client
+from tests.support.stream_backup import backed_up, restore
 
 RULES = """
 receivers: {ops: {nats: {subject: told}}, dev: {nats: {subject: told.dev}}}
@@ -137,3 +142,53 @@ async def test_what_a_killed_notifier_said_last_is_not_said_again_by_other_rules
             await client.publish_and_wait("node", "deleted", "c1/p/n2")
             told = await until(notices, await notice_of(notices, "left"), is_in("Closed"))
             assert told.entity.attributes["about"] == "node/c1/p/n2"
+
+
+async def test_in_a_log_that_was_put_back_what_it_does_not_make_ends_and_what_it_makes_is_told_once(
+    wire: Wire, settings: Settings
+) -> None:
+    one = replace(settings, partitions=1)
+    kept, lost = (f"nodes/{named('node', f'c1/p/n{number}')}" for number in (1, 2))
+    async with notices_of(one) as notices:
+        async with at_work(one, wire) as layout, Client.open(one, source="/test") as client:
+            for number in (1, 2, 3):
+                await client.publish_and_wait("node", "adopt", f"c1/p/n{number}", {"phase": "Running"})
+            async with notifying(client, notices, RULES):
+                await client.publish_and_wait("node", "not_ready", "c1/p/n1")
+                await until(notices, kept, is_in("Open"))
+                await until_decided(wire, layout)
+                backups = [await backed_up(wire, name) for name in (layout.log, layout.events, layout.state)]
+                await client.publish_and_wait("node", "not_ready", "c1/p/n2")
+                await until(notices, lost, is_in("Open"))
+        for backup in backups:
+            await restore(wire, backup)
+        await provision(wire, one)
+        async with (
+            at_work(one, wire),
+            Client.open(one, source="/test") as client,
+            notifying(client, notices, RULES),
+            notifying(client, notices, RULES),
+        ):
+            ended = await until(notices, lost, is_in("Closed"))
+            assert ended.entity.attributes["ended_as"] == "log put back"
+            await until(notices, f"{lost}/ops", lambda each: each.entity.attributes["word"] == "end", "delivery")
+            assert is_in("Open")(await notices.last("notice", kept))
+            for trigger in ("ready", "not_ready"):
+                await client.publish_and_wait("node", trigger, "c1/p/n1")
+            await client.publish_and_wait("node", "not_ready", "c1/p/n2")
+            log = await client.log_identity()
+            for notice in (kept, lost):
+                await until(
+                    notices, notice, lambda each: is_in("Open")(each) and each.entity.attributes["log_identity"] == log
+                )
+                await until(
+                    notices, f"{notice}/ops", lambda each: each.entity.attributes["word"] == "begin", "delivery"
+                )
+        words = Counter(
+            (each.entity.id, each.entity.attributes["word"])
+            for each in await records_of(notices, "delivery")
+            if each.trigger == "queued" and each.entity.id.startswith("nodes/")
+        )
+        assert words == {
+            (f"{kept}/ops", "begin"): 2, (f"{kept}/ops", "end"): 1, (f"{lost}/ops", "begin"): 2, (f"{lost}/ops", "end"): 1
+        }  # fmt: skip

@@ -10,10 +10,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.fold.fold import Fold
+from phaseline.engine.products.notices.fold.fold import Fold, root_of
+from phaseline.engine.products.notices.fold.grouping import entity_of
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
-from phaseline.engine.surfaces.testing.histories import History
+from phaseline.engine.surfaces.testing.histories import History, event
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, Mark, Rejection, Transition
 
@@ -60,7 +61,7 @@ def rule_texts(draw: st.DrawFn, name: str) -> str:
 def some_rules(draw: st.DrawFn) -> Rules:
     texts = [draw(rule_texts(f"r{number}")) for number in range(draw(st.integers(1, 3)))]
     windows = draw(st.sampled_from([
-        "", "windows: [{name: w, opened-by: [update, delete, stop], up-to: 20s}]",
+        "", "windows: [{name: w, opened-by: [update, delete, stop, cordon], up-to: 20s}]",
         "windows: [{name: w, from: 1970-01-01T00:00:10Z, to: 1970-01-01T00:00:30Z}]",
     ]))  # fmt: skip
     return read_rules.read("\n".join(["receivers: {ops: {nats: {subject: s}}}", "rules:", *texts, windows]), KINDS)
@@ -69,6 +70,26 @@ def some_rules(draw: st.DrawFn) -> Rules:
 def log_of(history: History) -> list[Logged]:
     records = [one for step in history.steps for one in step.records if not isinstance(one, Mark)]
     return [*enumerate(records, start=1)]
+
+
+@st.composite
+def fleet_logs(draw: st.DrawFn) -> list[Logged]:
+    """Three small trees in partitions of their own, of which one may be decided later than the others."""
+    history = History(KINDS)
+    nodes = [("node", f"c{tree}/p/n{number}") for tree in TREES for number in range(3)]
+    for kind, entity in [*(("cluster", f"c{tree}") for tree in TREES), *nodes]:
+        history.take(event(kind, "adopt", entity, {"phase": "Running"}))
+    for tree, kind, trigger, some in draw(st.lists(st.tuples(*HAPPENS), min_size=10, max_size=60)):
+        of_tree = [entity for _, entity in nodes if entity.startswith(f"c{tree}/")] if kind == "node" else [f"c{tree}"]
+        for entity in of_tree[:some]:
+            history.take(event(kind, trigger, entity, {"reason": "AB"[some % 2]}))
+            if trigger == "deleted":
+                history.take(event(kind, "adopt", entity, {"phase": "Running"}))
+    records = [one for _, one in log_of(history)]
+    late = draw(st.sampled_from([0, 0, 3, 12])) * SECOND
+    slow = f"c{draw(st.sampled_from(TREES))}"
+    due = [(one.time_ns + (late if root_of(entity_of(one)[1]) == slow else 0)) for one in records]
+    return [*enumerate((one for _, one in sorted(zip(due, records, strict=True), key=lambda each: each[0])), start=1)]
 
 
 def played(rules: Rules, log: Iterable[Logged], end: int = FOREVER) -> tuple[Fold, list[NoticeEvent]]:
@@ -91,5 +112,12 @@ def shown(events: Iterable[NoticeEvent]) -> str:
     return "\n".join(sorted(lines))
 
 
-END = 150 * SECOND
+END = 300 * SECOND
+TREES = (1, 2, 3)
+HAPPENS = (
+    st.sampled_from(TREES), st.sampled_from(("node", "node", "node", "cluster")),
+    st.sampled_from(("not_ready", "not_ready", "ready", "ready", "overdue", "renewed", "cordon", "uncordon", "update",
+                     "updated", "error", "recovered", "deleted")),
+    st.integers(1, 3),
+)  # fmt: skip
 BUDGET = settings(max_examples=50, deadline=None)

@@ -3,7 +3,7 @@
 Belongs here: the order. Does not: what happens then (`fold`).
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 
 from phaseline.engine.products.notices.fold.groups import Key, NoticeGroup
@@ -32,10 +32,16 @@ class DueNotices:
         if len(heap) > self._most.get(group.home, FEW):
             self._tidy(group.home, heap)
 
-    def before(self, home: Hashable, time: int) -> Iterator[tuple[NoticeGroup, int]]:
-        """What falls due before a time, in order, each with its time; also what becomes due meanwhile."""
-        while (heap := self._heaps.get(home)) and heap[0][0] < time:
+    def before(self, home: Hashable, more: Iterable[Hashable], time: int) -> Iterator[tuple[NoticeGroup, int]]:
+        """What falls due before a time in some homes, in order, each with its time; also what becomes due meanwhile.
+
+        more: other homes, which may change meanwhile.
+        """
+        while (first := self._first((home, *more))) is not None and (heap := self._heaps[first])[0][0] < time:
             due, key = heappop(heap)
+            if not heap:
+                del self._heaps[first]
+                self._most.pop(first, None)
             group = self._groups.get(key)
             if group is None:
                 continue
@@ -43,9 +49,11 @@ class DueNotices:
                 group.noted = None
             if group.next_due == due:
                 yield group, due
-        if not self._heaps.get(home):
-            self._heaps.pop(home, None)
-            self._most.pop(home, None)
+
+    def _first(self, homes: Iterable[Hashable]) -> Hashable | None:
+        """The home in which something falls due first; None if nothing does in any."""
+        known = [home for home in homes if home in self._heaps]
+        return min(known, key=lambda home: self._heaps[home][0], default=None)
 
     @property
     def homes(self) -> list[Hashable]:
@@ -55,7 +63,7 @@ class DueNotices:
     @property
     def next(self) -> int | None:
         """When something may fall due next, ns; None if nothing does."""
-        return min((heap[0][0] for heap in self._heaps.values() if heap), default=None)
+        return min((heap[0][0] for heap in self._heaps.values()), default=None)
 
     def _tidy(self, home: Hashable, heap: list[tuple[int, Key]]) -> None:
         """Forget the entries that count no more."""

@@ -16,6 +16,14 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 """The name of a rule, a window or a receiver: a part of ids and subjects."""
 
 
+def in_one_line(problems: Sequence[str]) -> str:
+    """All problems, numbered if there are several. An error of a command is one line."""
+    if len(problems) == 1:
+        return problems[0]
+    numbered = (f"({number}) {one}" for number, one in enumerate(problems, start=1))
+    return f"{len(problems)} mistakes: {'; '.join(numbered)}"
+
+
 class Fields:
     """The fields of a map. where: its place, for people. problems: gets what is wrong."""
 

@@ -1,18 +1,21 @@
 """From records to notices: who is concerned, when a notice opens, what holds it, and when it ends.
 
 All times are the log's. What is due fires when a later record of the same home comes, or when `advance` says that no
-earlier one can come. Both lead to the same events, so a replay tells what was told live.
+earlier one can come. Both lead to the same events, so a replay tells what was told live. A notice across homes fires
+when a later record of any home comes; it holds no other one, because no two homes have one order of time.
 Belongs here: the changes of groups. Does not: which entities a rule selects (`matching`), what events say (`telling`).
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 
 from phaseline.engine.products.notices.fold import matching
 from phaseline.engine.products.notices.fold.damping import LateChanges, LateReasons
 from phaseline.engine.products.notices.fold.due import DueNotices
-from phaseline.engine.products.notices.fold.grouping import ALIKE, entity_of, group_of, short
+from phaseline.engine.products.notices.fold.grouping import ALIKE, entity_of, group_of, is_across, short
 from phaseline.engine.products.notices.fold.groups import (
+    EVERYWHERE,
     PER_PLACE,
     TOLD,
     Key,
@@ -61,11 +64,12 @@ class Fold:
         self._reasons = LateReasons()
         self._unwell: dict[Name, Unwelcome] = {}
         self._clocks: dict[Hashable, int] = {}
+        self._together = Counter[Hashable]({EVERYWHERE: 1})
         self._advanced = 0
         self._changes = LateChanges(lambda name: max(self._clocks.get(home(name[1]), 0), self._advanced))
         self._out: list[NoticeEvent] = []
         self._place = 0
-        self._old = NoticeGroup(OLD, "", None, 0, 0, 0, phase="Old")
+        self._old = NoticeGroup(OLD, "", None, 0, 0, 0, 0, phase="Old")
 
     # ---- in and out
 
@@ -89,7 +93,7 @@ class Fold:
                     self._stays[rule.name][name] = self._old
                     self._reasons.forget((rule.name, group))
         for one in self.groups.values():
-            one.begins = place + 1
+            one.begins = one.needs = place + 1
         return self._taken()
 
     def take(self, place: int, record: Transition | Rejection) -> list[NoticeEvent]:
@@ -97,9 +101,9 @@ class Fold:
         name = entity_of(record)
         home = self._home(name[1])
         time = max(record.time_ns, self._clocks.get(home, 0))
-        if time > self._clocks.get(home, 0):
-            self._run(home, time)
-            self._clocks[home] = time
+        self._run(home, time)
+        for one in (home, *self._together):
+            self._clocks[one] = max(time, self._clocks.get(one, 0))
         self._place = place
         if isinstance(record, Transition):
             self._note(name, record)
@@ -201,7 +205,8 @@ class Fold:
             self._reasons.forget((rule.name, named))
         is_new = group is None
         if group is None:
-            group = NoticeGroup(rule, named, self._home(name[1]), since, self._place, self._place)
+            home = EVERYWHERE if is_across(rule) else self._home(name[1])
+            group = NoticeGroup(rule, named, home, since, self._place, self._place, self._place)
             self.groups[group.key] = group
             group.due = self._opens(rule, since, now)
         group.touch(self._place)
@@ -256,6 +261,7 @@ class Fold:
 
     def _leave(self, rule: Rule, name: Name, record: Transition, time: int) -> None:
         group = self._stays[rule.name].pop(name)
+        flaps = self._changes.note(rule, name, time, self._place)
         if group.phase == "Old":
             return
         self._settled(group, time)
@@ -263,7 +269,6 @@ class Fold:
         group.members.pop(name)
         group.last, left_as = (name, saying_of(record)), class_of_entity(self._kinds, record.entity)
         group.left[left_as] += 1
-        flaps = self._changes.note(rule, name, time, self._place)
         if group.phase in ("Open", "Clearing"):
             self._may_return(group, name, time)
             if flaps:
@@ -311,8 +316,8 @@ class Fold:
     # ---- what falls due
 
     def _run(self, home: Hashable, time: int) -> None:
-        """Fire what is due before a time."""
-        for group, due in self._due.before(home, time):
+        """Fire what is due before a time: in a home, across homes, and where something across homes is held."""
+        for group, due in self._due.before(home, self._together, time):
             self._fire(group, due)
 
     def _settled(self, group: NoticeGroup | None, time: int) -> NoticeGroup | None:
@@ -347,7 +352,7 @@ class Fold:
 
     def _open(self, group: NoticeGroup, time: int) -> None:
         rule = group.rule
-        if group.is_summary:
+        if not group.is_of_one_tree:
             self._complete(group, time)
         earliest = min(one.since for one in group.members.values()) + rule.lasting
         if earliest > time and not group.is_flapping:
@@ -355,13 +360,7 @@ class Fold:
         elif (window := self._window(group, time)) is not None:
             self._hold_by(group, window, time)
         elif (holder := self._holder(group, time)) is not None:
-            group.phase, group.held_by = "Held", holder.key
-            self._holds.setdefault(holder.key, {})[group.key] = None
-            counts = holder.is_of_one_tree and group.is_of_one_tree
-            if counts and holder.phase == "Open" and holder.update_at is None:
-                holder.update_at = time + UPDATE
-                self._due.note(holder)
-            self._emit(group, "held", time)
+            self._hold_under(group, holder, time)
         elif rule.when.is_of_happenings:
             group.opened_at = group.ended_at = time
             self._emit(group, "happened", time, "begin")
@@ -370,6 +369,13 @@ class Fold:
             group.phase, group.opened_at = "Open", time
             group.remind_at = time + rule.remind if rule.remind else None
             self._emit(group, "opened", time, "begin")
+
+    def _complete(self, group: NoticeGroup, time: int) -> None:
+        """A notice across homes is about what all of them make of the time before; the order tells no home."""
+        for home in self._due.homes:
+            self._run(home, time)
+        if group.is_summary:
+            group.members = dict(sorted(group.members.items(), key=lambda one: (one[1].since, one[0])))
 
     # ---- windows
 
@@ -417,22 +423,17 @@ class Fold:
         key = (group.rule.name, name)
         summary = self._settled(self.groups.get(key), time)
         if summary is None:
-            summary = NoticeGroup(group.rule, name, group.home, group.since, group.begins, group.place)
+            summary = NoticeGroup(group.rule, name, EVERYWHERE, group.since, group.begins, group.place, group.needs)
             summary.window, summary.due, summary.is_summary = window._replace(until=time), time + 1, True
             self.groups[key] = summary
         summary.begins = min(summary.begins, group.begins)
+        summary.meet(group)
         summary.touch(group.place)
         for one, member in group.members.items():
             summary.add(one, *member)
             self._stays[group.rule.name][one] = summary
         self._forget(group, time)
         self._due.note(summary)
-
-    def _complete(self, summary: NoticeGroup, time: int) -> None:
-        """A summary is about all homes, so what the window held in the others comes first. The order tells no home."""
-        for home in self._due.homes:
-            self._run(home, time)
-        summary.members = dict(sorted(summary.members.items(), key=lambda one: (one[1].since, one[0])))
 
     # ---- what holds
 
@@ -460,27 +461,45 @@ class Fold:
             above.append(head)
         for one in above:
             for rule in self._lasting:
-                if (group := self._stays[rule.name].get(one)) is not None:
+                if (group := self._stays[rule.name].get(one)) is not None and group.is_of_one_tree:
                     yield group
+
+    def _hold_under(self, group: NoticeGroup, holder: NoticeGroup, time: int) -> None:
+        group.phase, group.held_by = "Held", holder.key
+        self._holds.setdefault(holder.key, {})[group.key] = None
+        group.meet(holder)
+        holder.meet(group)
+        if not group.is_of_one_tree:
+            self._together[holder.home] += 1
+        elif holder.phase == "Open" and holder.update_at is None:
+            holder.update_at = time + UPDATE
+            self._due.note(holder)
+        self._emit(group, "held", time)
 
     def _forget(self, group: NoticeGroup, time: int) -> None:
         """It is over. What it held is told if it lasts from now on, because what had one cause ends together too."""
-        self.groups.pop(group.key, None)
         for name in group.former:
             self._may_not_return(group, name)
         self._reasons.forget(group.key)
         self._release(group)
-        for key in self._holds.pop(group.key, {}):
-            held = self.groups.get(key)
-            if held is not None and held.phase == "Held":
-                held.phase, held.held_by, held.due = "Waiting", None, time + held.rule.lasting
-                self._due.note(held)
+        for held in [self.groups[key] for key in self._holds.get(group.key, ())]:
+            self._release(held)
+            held.phase, held.due = "Waiting", time + held.rule.lasting
+            held.meet(group)
+            self._due.note(held)
+        self._holds.pop(group.key, None)
+        self.groups.pop(group.key, None)
 
     def _release(self, group: NoticeGroup) -> None:
         """No other notice holds it any more."""
-        if group.held_by is not None:
-            self._holds.get(group.held_by, {}).pop(group.key, None)
-            group.held_by = None
+        if group.held_by is None:
+            return
+        del self._holds[group.held_by][group.key]
+        if not group.is_of_one_tree:
+            home = self.groups[group.held_by].home
+            self._together[home] -= 1
+            self._together += Counter()  # forgets what is zero
+        group.held_by = None
 
     # ---- what is said
 

@@ -83,8 +83,7 @@ class FollowedLog:
 
     def checkpoint(self, place: int, at: int) -> FollowedTo:
         """The checkpoint once all is stored that this place and this time make."""
-        begun = (max(0, one.begins - 1) for one in self._fold.groups.values())
-        return FollowedTo(place, at, min((place, *begun)))
+        return FollowedTo(place, at, min((place, *(one.first for one in self._fold.groups.values()))))
 
     @property
     def next_due(self) -> int | None:
@@ -93,7 +92,7 @@ class FollowedLog:
 
     def know(self, place: int, records: Iterable[Transition]) -> None:
         """The last records of all entities at the place after which the log is read."""
-        self._fold.know(place, records, self._live.__contains__)
+        self._fold.know(place, records, lambda key: key in self._live and self._live[key].begins <= place)
 
     def take(self, place: int, record: Transition | Rejection) -> list[NoticeEvent]:
         """What the next record makes."""

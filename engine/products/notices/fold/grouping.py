@@ -33,6 +33,11 @@ def group_of(kinds: Kinds, rule: Rule, record: Transition | Rejection, time_ns: 
     return str(record.cause.sequence)
 
 
+def is_across(rule: Rule) -> bool:
+    """Whether a notice of a rule may be about several trees."""
+    return rule.group == "reason" or rule.digest > 0
+
+
 def entity_of(record: Transition | Rejection) -> tuple[str, str]:
     """The kind and the id of the entity that a record is about."""
     return (record.kind, record.id) if isinstance(record, Rejection) else (record.entity.kind, record.entity.id)

@@ -24,6 +24,8 @@ Word = Literal["", "begin", "flapping", "reminder", "end"]
 """What receivers are told."""
 TOLD: Sequence[Phase] = ("Open", "Clearing")
 """The phases in which receivers have heard that it began."""
+EVERYWHERE = ""
+"""The home of a notice whose members have several homes: the log as a whole gives its order."""
 PER_PLACE = 1_000_000
 """How many events of one notice a place in the log has room for."""
 
@@ -65,10 +67,10 @@ class NoticeEvent(NamedTuple):
 class NoticeGroup:
     """A notice under way. Times in ns.
 
-    home: whose clock tells when it is due. begins: the place from which on the log makes it. due: when it opens, or
+    home: whose clock tells when it is due. begins: the place from which on the log makes it. needs: the place from
+    which on the log makes all that has a part in what it is now, such as what held it before. due: when it opens, or
     closes, or its window ends. is_summary: whether it is what a window left. left: how many left, by class. former: who
-    left lately, and when. last: who left last. noted: when it
-    falls due next, as the order knows it (`due`).
+    left lately, and when. last: who left last. noted: when it falls due next, as the order knows it (`due`).
     """
 
     rule: Rule
@@ -77,6 +79,7 @@ class NoticeGroup:
     since: int
     begins: int
     place: int
+    needs: int
     number: int = -1
     phase: Phase = "Waiting"
     members: dict[Name, NoticeMember] = field(default_factory=dict)
@@ -106,13 +109,22 @@ class NoticeGroup:
     @property
     def is_of_one_tree(self) -> bool:
         """Whether all that are concerned are in one tree, so that one order of time counts."""
-        return self.rule.group != "reason" and not self.rule.digest and not self.is_summary
+        return self.home != EVERYWHERE
 
     @property
     def next_due(self) -> int | None:
         """When it does something by itself next."""
         return min((one for one in (self.due, self.update_at, self.remind_at, self.calm_at) if one is not None),
                    default=None)  # fmt: skip
+
+    @property
+    def first(self) -> int:
+        """The place before that from which on the log makes it as it is."""
+        return max(0, min(self.begins, self.needs) - 1)
+
+    def meet(self, other: "NoticeGroup") -> None:
+        """Another notice has a part in what this one is."""
+        self.needs = min(self.needs, other.begins, other.needs)
 
     def touch(self, place: int) -> None:
         """A record at this place concerns it: its events count from there."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from phaseline.engine.products.notices.fold import read_receivers
-from phaseline.engine.products.notices.fold.fields import Fields
+from phaseline.engine.products.notices.fold.fields import Fields, in_one_line
 from phaseline.engine.products.notices.fold.rules import (
     LIMIT,
     Choice,
@@ -58,7 +58,7 @@ def read(text: str | bytes, kinds: Kinds, name: str = "the rules") -> Rules:
     found = reading.rules(document if document is not None else {})
     problems = [*told, *reading.problems]
     if problems:
-        raise InvalidInput.bad_rules(name=name, problem="".join(f"\n  - {one}" for one in problems))
+        raise InvalidInput.bad_rules(name=name, problem=in_one_line(problems))
     return found
 
 

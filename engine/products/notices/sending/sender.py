@@ -18,6 +18,7 @@ from phaseline.engine import logs
 from phaseline.engine.log.when import NOW
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.fields import in_one_line
 from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import alert_states, ways
 from phaseline.engine.products.notices.sending.attempts import GIVE_UP, Attempt, pause
@@ -74,9 +75,9 @@ def check(receivers: Mapping[str, Receiver]) -> None:
         try:
             looked_up(one)
         except NotFoundSecret as error:
-            missing.append(f"\n  - receiver {one.name}: {error}")
+            missing.append(f"receiver {one.name}: {error}")
     if missing:
-        raise InvalidInput.bad_rules(name="receivers", problem="".join(missing))
+        raise InvalidInput.bad_rules(name="receivers", problem=in_one_line(missing))
 
 
 class NoticeSender:
