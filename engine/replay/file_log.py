@@ -129,11 +129,11 @@ class FileLog:
     def read_gone(self) -> Iterator[RecordedStep]:
         """Instead of `read_initial`, where the log before the file was read: only the records that precede its events.
 
-        The events that made them are gone.
+        The events that made them are gone, or a change of tables did.
         """
-        for item in self._before_events():
-            if isinstance(item, RecordItem):
-                yield from self._gone(Message(item.subject, item.body))
+        steps: list[RecordedStep] = []
+        self._add_gone(steps, [item for item in self._before_events() if isinstance(item, RecordItem)])
+        yield from steps
 
     def _before_events(self) -> Iterator[StateItem | RecordItem]:
         for items in self._slices:

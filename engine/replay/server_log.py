@@ -214,6 +214,16 @@ class ServerLog:
                 self.erased += 1
             yield record
 
+    async def steps_before(self, after: int) -> AsyncIterator[Sequence[RecordedStep]]:
+        """Instead of `initial`, where the log up to the place `after` was read: only what changes of tables made since.
+
+        Tables may change after the last event that was read; the records of that change name this event.
+        """
+        for partition, cursor in self.cursors.items():
+            found = [one for one in await cursor.take_up_to(self.begins - 1) if one.sequence > after]
+            moved, _ = part_moved(list(map(_message, found)), self.eras[partition])
+            yield self._moved(partition, moved)
+
     async def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
         """See `RecordedLog.steps`. Records that belong to no event come last."""
         root = self.span.root

@@ -19,6 +19,8 @@ from tests.support.simulation.world import World
 
 SEEDS = 40
 """Schedules in each run of the tests."""
+FOUND = (559, 653, 1573, 2600, 3773, 3852)
+"""Schedules that found a fault once."""
 REACH = 400
 """Seeds within which each safeguard must be missed."""
 
@@ -27,6 +29,11 @@ REACH = 400
 def test_each_event_counts_once_by_any_seed(share: int) -> None:
     for seed in range(share, SEEDS, 4):
         assert not (found := schedule.run(seed)).problems, str(found)
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_found_once_is_mended(seed: int) -> None:
+    assert not (found := schedule.run(seed)).problems, str(found)
 
 
 @pytest.mark.parametrize("name", SAFEGUARDS)

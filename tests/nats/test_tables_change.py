@@ -13,6 +13,8 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.latest import Latest
+from phaseline.engine.replay.archive import check
+from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
@@ -272,6 +274,27 @@ async def test_an_archive_and_a_part_of_the_log_hold_the_change(
     assert (await audit_of_both(installation, tmp_path / "archive")).divergences == {}
     history = await Latest(await with_archive(installation, tmp_path / "archive")).history("job", "p/b")
     assert [one.after.phase for one in history] == ["Pending", "Paused", "Held"]
+
+
+@pytest.mark.parametrize("name", ["first", "second"], ids=["the same archive", "another archive"])
+async def test_an_archive_has_the_records_of_a_change_after_its_last_event(
+    wire: Wire, settings: Settings, tmp_path: Path, name: str
+) -> None:
+    """They name that event, which was archived before they were made."""
+    installation = await decide(wire, settings, FIRST, BEGIN)
+    first = await run_archive(installation, tmp_path / "first")
+    installation = await decide(wire, settings, SECOND, [], accept_tables=SECOND.digest)
+    report = await audit_of_both(installation, tmp_path / "first")
+    assert (report.holds, report.divergences) == (True, {})
+    installation = await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
+    last = await run_archive(installation, tmp_path / name)
+    assert last.parts[0].first == first.manifest.position + 1
+    check.check(Folder(tmp_path / name))
+    report = await audit_of_both(installation, tmp_path / name)
+    assert (report.holds, report.divergences) == (True, {})
+    history = await Latest(await with_archive(installation, tmp_path / name)).history("job", "p/a")
+    phases = ["Pending", "Running", "Retrying", "Pending", "Running", "Done"]
+    assert [one.after.phase for one in history] == (phases if name == "first" else phases[3:])
 
 
 async def test_the_command_says_who_would_be_stranded(wire: Wire, settings: Settings) -> None:

@@ -141,8 +141,8 @@ class ArchivedLog:
             for steps in file.read_steps():
                 yield steps
         if self._parts and self.has_records:
-            async for _ in self._server.initial_messages():
-                pass
+            async for steps in self._server.steps_before(self._archive.manifest.reach):
+                yield steps
         async for steps in self._server.steps():
             yield steps
 

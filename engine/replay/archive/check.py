@@ -210,9 +210,9 @@ class HeldSlice:
 
 
 async def read_streams(
-    installation: Installation, first: int, last: int, place: int, progress: Callable[[int], None]
+    installation: Installation, first: int, last: int, after: int, place: int, progress: Callable[[int], None]
 ) -> HeldSlice:
-    """Read the events from `first` to `last`, and their records."""
+    """Read the events from `first` to `last`, and their records. after: as for `LogSlice.open`."""
     held = HeldSlice()
 
     def take(items: Sequence[Item]) -> None:
@@ -220,7 +220,7 @@ async def read_streams(
         times = (one.time_ns for one in items if isinstance(one, RecordItem) and one.place <= place)
         held.time_ns = max([held.time_ns, *times])
 
-    async with LogSlice.open(installation, first, last) as found:
+    async with LogSlice.open(installation, first, last, after) as found:
         async for _ in found.before():
             pass
         async for event in found.events():

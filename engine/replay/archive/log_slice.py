@@ -30,10 +30,10 @@ def records_of(subject: str, prefix: str) -> bool:
 
 
 class LogSlice:
-    """The events from `first` to `last`: `async with LogSlice.open(installation, first, last) as found`."""
+    """The events from `first` to `last`: `async with LogSlice.open(installation, first, last, after) as found`."""
 
-    def __init__(self, log: ServerLog, end: int) -> None:
-        """end: the last place of the log. Use `open`."""
+    def __init__(self, log: ServerLog, end: int, after: int) -> None:
+        """end: the last place of the log. after: see `open`."""
         self.installation, self.first, self.last = log.installation, log.span.first, log.ends
         self.eras, self.purged = log.eras, log.purged_positions
         self.sources: dict[str, int] = {}
@@ -43,25 +43,29 @@ class LogSlice:
         self._copied = [one.part for one in log.installation.kinds.copies.values()]
         self.begins = log.begins
         """The first event of the slice that EVENTS still holds."""
-        self._end = end
+        self._end, self._after = end, after
         self._cursors: dict[int, LogCursor] = {}
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, installation: Installation, first: int, last: int) -> AsyncIterator[Self]:
-        """Begin to read."""
+    async def open(cls, installation: Installation, first: int, last: int, after: int) -> AsyncIterator[Self]:
+        """Begin to read.
+
+        after: the last place of what was archived before. Tables may change after the last event that was archived;
+        the records of that change name this event, and belong to the slice.
+        """
         end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
         log = await ServerLog.measured(installation, Span(first=first, last=last))
-        found = cls(log, end)
+        found = cls(log, end, after)
         async with AsyncExitStack() as stack:
             for partition in log.own_partitions():
                 found._cursors[partition] = await log.cursor(stack, partition)
             yield found
 
     async def before(self) -> AsyncIterator[Stored]:
-        """The records of all events before the slice. Read them first."""
+        """The records of all events before the slice, as far as they are not of it. Read them first."""
         for cursor in self._cursors.values():
-            while cursor.cause is not None and cursor.cause < self.first:
+            while cursor.cause is not None and cursor.cause < self.first and cursor.place <= self._after:
                 found = await cursor.advance()
                 if found is not None:
                     yield found

@@ -107,6 +107,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         """Where it ends: position, place, time."""
         return self.position, self.place, self.time_ns
 
+    @property
+    def reach(self) -> int:
+        """The last place of a record that it holds. Those of some partitions reach further than `place`."""
+        return max([self.place, *(part.highest for part in self.parts)])
+
     def up_to(self, position: int) -> list[PartEntry]:
         """The parts up to this event."""
         return [part for part in self.parts if part.last <= position]

@@ -20,7 +20,7 @@ from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.foreign import NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import log_identity
-from phaseline.engine.log.when import When
+from phaseline.engine.log.when import END, When
 from phaseline.engine.nats.api_reply import EXPECTED
 from phaseline.engine.replay.archive import check, cut
 from phaseline.engine.replay.archive.log_slice import LogSlice
@@ -82,7 +82,8 @@ class Archiver:
         first = 1 + max(manifest.position, 0 if standing.note is None else standing.note.position)
         last = await cut.last_finished(self.installation, moment)
         if last >= first:
-            done.manifest, done.parts = await self._write(manifest, first, last)
+            after = _reach(manifest, standing)
+            done.manifest, done.parts = await self._write(manifest, first, last, after)
             await self._finish(done, await notes.standing(self.installation))
         return done
 
@@ -123,11 +124,11 @@ class Archiver:
             )
             raise BadArchive(name=self.store.name, problem=problem)
 
-    async def _write(self, manifest: Manifest, first: int, last: int) -> tuple[Manifest, list[PartEntry]]:
-        """Write the events from `first` to `last`, check them, and store the manifest."""
+    async def _write(self, manifest: Manifest, first: int, last: int, after: int) -> tuple[Manifest, list[PartEntry]]:
+        """Write the events from `first` to `last`, check them, store the manifest. after: as for `LogSlice.open`."""
         installation = self.installation
         self.begin("writing", last - first + 1)
-        async with LogSlice.open(installation, first, last) as found:
+        async with LogSlice.open(installation, first, last, after) as found:
             writer = PartWriter(self.store, found, len(manifest.parts), self.least)
             try:
                 parts = await writer.write(self.progress)
@@ -138,7 +139,7 @@ class Archiver:
         self.begin("reading back", last - first + 1)
         reading = await self._read_back(parts)
         self.begin("comparing", last - first + 1)
-        held = await check.read_streams(installation, first, last, place, self.progress)
+        held = await check.read_streams(installation, first, last, after, place, self.progress)
         if held.tally != reading.tally:
             problem = (
                 f"the files hold {reading.tally}, the streams {held.tally}, or others: nothing was trimmed, try again"
@@ -189,3 +190,10 @@ class Archiver:
         except Fenced:
             problem = "another run archived at the same time: nothing was trimmed, call it again"
             raise BadArchive(name=self.store.name, problem=problem) from None
+
+
+def _reach(manifest: Manifest, standing: NoteStanding[ArchiveNote]) -> int:
+    """The last place of what was archived: by this archive, or by one before it; the end of all if nothing was."""
+    if manifest.parts:
+        return manifest.reach
+    return END if standing.note is None else standing.sequence

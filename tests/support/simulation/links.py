@@ -204,11 +204,16 @@ class FlowLink:
         elif self._durable is None:
             self._ask(far)
         elif far is None or far.durables.get(self.way.name) is not self._durable:
-            self._drop()
-            self._lost_at, self._ask_at, self._patient_until = world.now, world.now, world.now + SILENCE
+            self._lose()
         elif self._unsaid and world.now - self._busy_at >= IDLE:
             self._confirm()
         world.later(world.dice.uniform(0.2, 0.4), self._look)
+
+    def _lose(self) -> None:
+        """Find that the other server is away, or that messages are missing: ask it again."""
+        self._drop()
+        now = self._server.world.now
+        self._lost_at, self._ask_at, self._patient_until = now, now, now + SILENCE
 
     def _ask(self, far: "VirtualServer | None") -> None:
         """Ask for messages, if it is time to."""
@@ -247,7 +252,8 @@ class FlowLink:
             return
         far = self._find()
         if far is None or far.durables.get(self.way.name) is not self._durable:
-            return  # lost on the way; the next look sees it
+            self._lose()  # on the way: the number of the next message, or a heartbeat, shows the gap
+            return
         self._busy_at, self._unsaid = self._server.world.now, self._unsaid + 1
         if found.sequence > self._known:
             self.way.copy(self._durable.stream, found)
