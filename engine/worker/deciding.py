@@ -33,10 +33,7 @@ SLICE_SECONDS = 0.05
 SLOW_SECONDS = 0.1
 """Seconds above which the decision of one event is logged."""
 STUCK_SECONDS = 20
-"""Seconds after which the decision of one event counts as stuck, and its worker ends: those in which its thread
-computed, and those in which it waited. Where others have the processor, it is not stuck."""
-WAITED = 0.001
-"""A thread that computes for less than this in a second waits for something, s."""
+"""Seconds after which the decision of one event counts as stuck: in which it computed, and in which it waited."""
 CAREFUL = 2
 """From how many owners in a row at one position on, an owner notes each event before it decides it."""
 TRIES = 3
@@ -105,9 +102,9 @@ class DecidingThread:
         # Seconds are counted, not measured: a process that was frozen has decided nothing meanwhile.
         decided, seconds, computed = pace.decided, 0.0, self._computed()
         while not (await asyncio.wait({answer}, timeout=1.0))[0]:
-            before, computed = computed, self._computed()
-            spent = computed - before
-            seconds = 0.0 if pace.decided != decided else seconds + (spent if spent >= WAITED else 1.0)
+            now = self._computed()
+            spent, computed = now - computed, now
+            seconds = 0.0 if pace.decided != decided else seconds + (spent if spent > 0.001 else 1.0)  # it waits
             decided = pace.decided
             if seconds >= STUCK_SECONDS:
                 raise SetupError.decision_stuck(seconds=round(seconds))
@@ -117,10 +114,9 @@ class DecidingThread:
 
     def _computed(self) -> float:
         """For how many seconds the thread has computed; by the clock where the system does not say."""
-        ident = None if self._thread is None else self._thread.ident
-        if ident is None or not hasattr(time, "pthread_getcpuclockid"):
+        if self._thread is None or self._thread.ident is None or not hasattr(time, "pthread_getcpuclockid"):
             return time.monotonic()
-        return time.clock_gettime(time.pthread_getcpuclockid(ident))
+        return time.clock_gettime(time.pthread_getcpuclockid(self._thread.ident))
 
     def close(self) -> None:
         """End the thread once its call is done, and let nobody wait for it."""

@@ -63,7 +63,7 @@ async def put_back(wire: Wire, settings: Settings, folder: Path, **changes: obje
 async def test_a_checkpoint_that_was_replaced_while_the_server_packed_is_put_back(
     wire: Wire, settings: Settings, tmp_path: Path
 ) -> None:
-    """The server packs what LOG had when it was asked, and leaves out what is gone by then. Here it is gone for sure."""
+    """The server packs what LOG had when it was asked, and leaves out what is gone by then. Here it is gone."""
     fleet, folder = RandomEvents(settings.prefix), tmp_path / "backup"
     async with original(settings) as (server, there, far):
         async with at_work(there, far) as layout:
