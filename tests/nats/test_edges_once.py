@@ -24,7 +24,7 @@ from phaseline.schemas.subjects import Subjects
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
-from tests.support.installation import LIMIT, Installation, Wire, at_work, until_decided
+from tests.support.installation import LIMIT, Installation, Settings, Wire, at_work, until_decided
 from tests.support.own_installation import Client, OwnInstallation
 from tests.support.patience import wait_for
 
@@ -199,28 +199,51 @@ async def test_a_new_store_goes_on_where_the_lost_one_was(tmp_path: Path) -> Non
             assert (await wire.api(f"STREAM.INFO.{edge.names.store}"))["state"]["last_seq"] == 30
 
 
+async def take_older_copy(found: Site, edge: EdgeSite, path: Path) -> None:
+    """Let the store be a copy with 10 events, where the hub has had 20."""
+    await publish(edge, nodes("c1", 0, 10))
+    await found.until_stored(10)
+    await edge.stop()
+    shutil.copytree(edge.data / "jetstream", path)
+    await edge.start()
+    await publish(edge, nodes("c1", 10, 20))
+    await found.until_stored(20)
+    await edge.kill()
+    shutil.rmtree(edge.data / "jetstream")
+    shutil.copytree(path, edge.data / "jetstream")
+    await edge.start()
+
+
+async def until_store_lost(wire: Wire, settings: Settings, last: int) -> None:
+    """Wait until the edge is back, and the state of it says that its store is older than what the hub has had."""
+
+    async def is_seen() -> bool:
+        [state] = await edge_state.edges(wire, settings)
+        return state.state == "store lost" and f"number {last}, and the hub has had 20" in state.advice
+
+    await wait_for(is_seen, is_seen)
+
+
+async def test_a_worker_removes_nothing_from_an_older_copy_of_the_store(tmp_path: Path) -> None:
+    """The hub has had other events with these numbers."""
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.hub.settings("operator")
+        async with Wire.open(settings) as wire:
+            await take_older_copy(found, edge, tmp_path / "older")
+            await publish(edge, nodes("c1", 20, 23))
+            await until_store_lost(wire, settings, 13)
+            assert await adding.ask_again(await uplink.find(wire, edge.names))
+            await until_store_lost(wire, settings, 13)
+        assert await edge.held() >= 3
+
+
 async def test_an_older_copy_of_the_store_goes_on_where_the_hub_is(tmp_path: Path) -> None:
     """As after a power cut that took acknowledged events: the next numbers are some that the hub has had."""
     async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
         edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
         async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS), Wire.open(settings) as wire:
-            await publish(edge, nodes("c1", 0, 10))
-            await found.until_stored(10)
-            await edge.stop()
-            shutil.copytree(edge.data / "jetstream", tmp_path / "older")
-            await edge.start()
-            await publish(edge, nodes("c1", 10, 20))
-            await found.until_stored(20)
-            await edge.kill()
-            shutil.rmtree(edge.data / "jetstream")
-            shutil.copytree(tmp_path / "older", edge.data / "jetstream")
-            await edge.start()
-
-            async def is_seen() -> bool:
-                [state] = await edge_state.edges(wire, settings)
-                return state.state == "store lost" and "number 10, and the hub has had 20" in state.advice
-
-            await wait_for(is_seen, is_seen)
+            await take_older_copy(found, edge, tmp_path / "older")
+            await until_store_lost(wire, settings, 10)
             changed = (await found.add("c1")).changed
             assert changed == [f"source of {edge.names.inlet}", f"numbers of {edge.names.store} at the edge, from 21"]
             await publish(edge, nodes("c1", 20, 30))

@@ -106,6 +106,13 @@ async def _taken(way: Uplink) -> int:
     return 0 if found is None else origin(base64.b64decode(found["message"].get("hdrs", "")))
 
 
+async def _last(way: Uplink) -> int:
+    """The sequence of the last message of the store. In an older copy of it, what the hub never had may come before."""
+    found = await way.at_edge(f"STREAM.INFO.{way.names.store}")
+    with way.understood():
+        return int(found["state"]["last_seq"])
+
+
 async def _store(
     way: Uplink, settings: Settings, trees: tuple[str, ...], max_bytes: int | None, taken: int
 ) -> _Store | None:
@@ -168,7 +175,7 @@ async def ask_again(way: Uplink) -> bool:
     """Let the inlet ask its edge for events now; the server would wait. Returns whether it has a source.
 
     The server deletes its consumer of the store with the source. A new one knows nothing of what the inlet has, and
-    the store would hold that for ever: so it goes here.
+    the store would hold that for ever: so it goes here. But nothing of a store that is older than what the inlet has.
     Whoever calls this holds the lock of the sources. Between the two changes the inlet has no source, and a note that
     it is to have one: the next call mends what a kill has left.
     """
@@ -179,7 +186,8 @@ async def ask_again(way: Uplink) -> bool:
         await way.at_hub(subject, {**config, "sources": [], "metadata": {**others, ASKING: "1"}})
     elif ASKING not in (config.get("metadata") or {}):
         return False
-    if taken := await _taken(way):
+    taken = await _taken(way)
+    if 0 < taken <= await _last(way):
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
     await way.at_hub(subject, {**config, "sources": [edge_streams.store_source(way.names)], "metadata": others})
     return True

@@ -115,6 +115,11 @@ class CopyLink:
         self.place = self.way.place(self._origin)
         self._soon()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the stream lacks something of its source."""
+        return self.place < self._origin.last
+
     def info(self) -> dict[str, Any]:
         """What the server says of this source."""
         return {"name": self.way.name, "lag": max(0, self._origin.last - self.place), "seq": self.place, "active": 0}
@@ -270,6 +275,11 @@ class FlowLink:
         if round_ == self._round and self._durable is not None:
             self._durable.confirm(sequence, is_saved=self._server.world.dice.random() < 0.5)
             self._send()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the stream lacks something of its source, or may: its server says 0 of one that it has just lost."""
+        return self._durable is None or self.info()["lag"] > 0
 
     def info(self) -> dict[str, Any]:
         """What the server says of this source."""

@@ -248,7 +248,7 @@ class Plant:
             if names.store not in self.sites[name].streams or names.inlet not in streams:
                 return f"the edge {name} is not there"
         for stream, links in self.hub.links.items():
-            if behind := [info for one in links.values() if _is_behind(info := one.info())]:
+            if behind := [one.info() for one in links.values() if one.is_behind]:
                 return f"{stream} lacks something of {behind}"
         soon = self.world.time_ns() + SOON
         if any(due < soon for _, due in streams["pl-LOG"].schedules.values()):
@@ -275,11 +275,6 @@ class Plant:
 
 EXPECTED = {"partition_failed", "nats_unreachable"}
 """Errors that are logged where NATS does not answer."""
-
-
-def _is_behind(info: dict[str, Any]) -> bool:
-    """Whether a stream has not all of a source, or cannot know."""
-    return bool(info["lag"]) or info["active"] < 0
 
 
 async def _decided_here(_: DecidingThread, call: Callable[[], Any], __: Pace) -> Any:
