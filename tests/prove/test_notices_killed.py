@@ -239,9 +239,10 @@ async def until_all_is_sent(notices: Client, receivers: tuple[OddReceiver, ...])
         return all([one.entity.facets[0].state.phase == SENT async for one in view.unsorted("delivery")])
 
     async def moved() -> object:
-        return [len(one.got) for one in receivers], int(time.monotonic() / 200)  # a lost one takes three minutes
+        return [len(one.got) for one in receivers], int(time.monotonic() / 100)  # a lost one takes three minutes
 
-    await wait_for(is_sent, moved, pause=1.0)
+    async with asyncio.timeout(600):
+        await wait_for(is_sent, moved, pause=1.0)
 
 
 async def judge(
@@ -270,6 +271,7 @@ async def judge(
     assert {one.reason for one in refused} <= {"repeat", "stale"}  # what two notifiers say counts once
 
 
+@pytest.mark.slow
 async def test_some_kills(own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path) -> None:
     settings = replace(own_settings, partitions=2, request_timeout=30.0)
     await kills(own_server, settings, tmp_path, seconds=8, seed=3, rules=RULES)
