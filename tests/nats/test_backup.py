@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,19 @@ async def put_back(wire: Wire, settings: Settings, folder: Path, **changes: obje
     return found
 
 
+def loses_checkpoints(wire: Wire, layout: Layout) -> AbstractContextManager[object]:
+    """The server puts LOG back without checkpoints, as if all had been replaced while it packed."""
+    usual = stream_files.put_back
+
+    async def without_checkpoints(*asked: Any) -> int:
+        last = await usual(*asked)
+        if asked[1].stream == layout.log:
+            await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": Subjects(layout.prefix).checkpoint("*")})
+        return last
+
+    return mock.patch.object(stream_files, "put_back", without_checkpoints)
+
+
 async def test_a_checkpoint_that_was_replaced_while_the_server_packed_is_put_back(
     wire: Wire, settings: Settings, tmp_path: Path
 ) -> None:
@@ -81,15 +94,8 @@ async def test_a_checkpoint_that_was_replaced_while_the_server_packed_is_put_bac
             with mock.patch.object(checkpoints, "saved", before_more):
                 made = await back_up(Installation(far, layout, BUILT_IN_KINDS), folder, "/me", quiet, quiet)
         await server.kill()
-    usual, standing = stream_files.put_back, made.checkpoints or []
-
-    async def without_checkpoints(*asked: Any) -> int:
-        last = await usual(*asked)
-        if asked[1].stream == layout.log:
-            await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": Subjects(settings.prefix).checkpoint("*")})
-        return last
-
-    with mock.patch.object(stream_files, "put_back", without_checkpoints):
+    standing = made.checkpoints or []
+    with loses_checkpoints(wire, layout):
         await put_back(wire, settings, folder)
     one = replace(settings, partitions=2, lease=1.0)
     assert [saved.body for saved in await checkpoints.saved(wire, layout)] == [saved.body for saved in standing]
@@ -106,17 +112,9 @@ async def test_a_backup_without_checkpoints_is_refused(
     layout, folder = made
     for stream in layout.streams:
         await wire.api(f"STREAM.DELETE.{stream}")
-    usual = stream_files.put_back
-
-    async def without_checkpoints(*asked: Any) -> int:
-        last = await usual(*asked)
-        if asked[1].stream == layout.log:
-            await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": Subjects(settings.prefix).checkpoint("*")})
-        return last
-
     manifest.write(folder, msgspec.structs.replace(manifest.read(folder), checkpoints=None))
     with (
-        mock.patch.object(stream_files, "put_back", without_checkpoints),
+        loses_checkpoints(wire, layout),
         pytest.raises(InvalidInput, match="no checkpoint"),
     ):
         await put_back(wire, settings, folder)

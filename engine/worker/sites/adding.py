@@ -180,11 +180,10 @@ async def ask_again(way: Uplink) -> bool:
     it is to have one: the next call mends what a kill has left.
     """
     subject = f"STREAM.UPDATE.{way.names.inlet}"
-    config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
-    others = {key: value for key, value in (config.get("metadata") or {}).items() if key != ASKING}
+    config, others, is_asking = await _inlet_as_it_is(way)
     if config.get("sources"):
         await way.at_hub(subject, {**config, "sources": [], "metadata": {**others, ASKING: "1"}})
-    elif ASKING not in (config.get("metadata") or {}):
+    elif not is_asking:
         return False
     taken = await _taken(way)
     if 0 < taken <= await _last(way):
@@ -221,9 +220,15 @@ async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
 
 async def _without_source(way: Uplink) -> None:
     """Let the inlet take nothing more, whatever a worker does."""
-    config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
-    others = {key: value for key, value in (config.get("metadata") or {}).items() if key != ASKING}
+    config, others, _ = await _inlet_as_it_is(way)
     await way.at_hub(f"STREAM.UPDATE.{way.names.inlet}", {**config, "sources": [], "metadata": others})
+
+
+async def _inlet_as_it_is(way: Uplink) -> tuple[dict[str, Any], dict[str, str], bool]:
+    """The configuration of the inlet, its metadata without the note of `ask_again`, and whether it has that note."""
+    config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
+    metadata = config.get("metadata") or {}
+    return config, {key: value for key, value in metadata.items() if key != ASKING}, ASKING in metadata
 
 
 async def _drained(way: Uplink, layout: Layout, timeout: float) -> None:

@@ -29,13 +29,13 @@ from phaseline.engine.worker.sites.adding import EdgeSource
 from phaseline.engine.worker.sites.arrivals import Arrivals
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.engine.worker.sites.uplink import Uplink
-from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.errors import ApiFailed, NoAnswer, PhaselineError
 from phaseline.schemas.records import SECOND
 
 LOOK = 2.0
 """Seconds between two looks."""
 SAY_AGAIN = 60.0
-"""Seconds between two log lines that say that the inlet of an edge could not be kept."""
+"""Seconds between two log lines that say that the inlet of an edge could not be kept, or be woken."""
 SILENT = 3 * SECOND
 """After so many ns without a word from its edge an inlet may have lost it. An edge speaks each second."""
 ASK = 2.0
@@ -130,10 +130,14 @@ class InletKeeper:
         async def answers(name: str) -> bool:
             way = self._inlets[name].way
             async with turns:
-                with suppress(PhaselineError):
+                try:
                     await way.at_edge(f"STREAM.INFO.{way.names.store}", timeout=ASK)
-                    return True
-            return False
+                except (NoAnswer, ApiFailed):
+                    return False  # it is away, or has lost its store
+                except PhaselineError as error:  # such as a right that is lacking
+                    self._say(name, error)
+                    return False
+            return True
 
         due = [name for name in names if now >= self._inlets[name].wake_at]
         back = [name for name, is_there in zip(due, await asyncio.gather(*map(answers, due)), strict=True) if is_there]
