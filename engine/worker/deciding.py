@@ -114,9 +114,11 @@ class DecidingThread:
 
     def _computed(self) -> float:
         """For how many seconds the thread has computed; by the clock where the system does not say."""
-        if self._thread is None or self._thread.ident is None or not hasattr(time, "pthread_getcpuclockid"):
+        thread, can_say = self._thread, hasattr(time, "pthread_getcpuclockid")
+        # The clock of a thread that has ended must not be read.
+        if thread is None or thread.ident is None or not (can_say and thread.is_alive()):
             return time.monotonic()
-        return time.clock_gettime(time.pthread_getcpuclockid(self._thread.ident))
+        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
 
     def close(self) -> None:
         """End the thread once its call is done, and let nobody wait for it."""
