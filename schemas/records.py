@@ -163,19 +163,17 @@ AWAITED = Memory(awaited=True)
 
 
 @lru_cache(maxsize=4096)
-def of_reason(condition: str, reason: str) -> Memory:
-    """What is remembered where one condition has a reason, and nothing else is. Entities share it."""
-    return Memory(reasons={condition: reason})
+def of_reasons(known: tuple[tuple[str, str], ...]) -> Memory:
+    """What is remembered where these conditions have reasons, and nothing else is. Entities share it."""
+    return Memory(reasons=dict(known))
 
 
 def lean(memory: Memory) -> Memory:
     """A memory that was decoded, as entities hold it: what many have alike is one object, as are empty maps."""
     if memory == AWAITED:
         return AWAITED
-    if len(memory.reasons) == 1:
-        [(condition, reason)] = memory.reasons.items()
-        if memory == (shared := of_reason(condition, reason)):
-            return shared
+    if memory.reasons and memory == (shared := of_reasons(tuple(memory.reasons.items()))):
+        return shared
     return Memory(
         memory.uids or NONE, memory.former, memory.awaited, memory.settled, memory.sources or NONE, memory.taken,
         memory.reasons or NONE, memory.stay,

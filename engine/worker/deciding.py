@@ -22,7 +22,7 @@ from phaseline.engine.worker.faults import log_fault
 from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.contact import FORGETS, HEARS
+from phaseline.machines.language.rules import RESERVED
 from phaseline.schemas.errors import Fenced, PhaselineError, SetupError
 
 T = TypeVar("T")
@@ -48,9 +48,9 @@ log = logs.get_logger(__name__)
 
 
 def rule_names(kind: Kind) -> tuple[str, ...]:
-    """The names of the rules of a kind that are code and may take long."""
+    """The names of the rules of a kind that are code and may take long: all but those of the table language."""
     names = {declared.revision.name for declared in declarations(kind.table)}
-    return tuple(sorted(names.difference((HEARS, FORGETS))))
+    return tuple(sorted(name for name in names if not name.startswith(RESERVED)))
 
 
 class Pace:

@@ -26,17 +26,13 @@ LATE = 4
 """A timer that is stored later than this part of `silence_after` says that nobody was there to notice a hearing."""
 
 
-HEARS, FORGETS = "phaseline.heard", "phaseline.unwatched"
-"""The names of the rules of the facet. They take no time to speak of."""
-
-
-@rule(HEARS, revision=1)
+@rule("phaseline.heard", revision=1)
 def note_hearing(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes when it was heard, by the clock of the server."""
     return {**attributes, HEARD_AT: event.time}
 
 
-@rule(FORGETS, revision=1)
+@rule("phaseline.unwatched", revision=1)
 def forget_hearing(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Forgets when it was heard."""
     return {name: value for name, value in attributes.items() if name != HEARD_AT}

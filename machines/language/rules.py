@@ -14,6 +14,8 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 DECLARATION = "__phaseline_rule__"
 """The attribute of a function or class that holds its `Declaration`."""
+RESERVED = "phaseline."
+"""Begins the names of the rules of the table language. They take no long time, whatever they are given."""
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
 
 
@@ -60,6 +62,11 @@ def rule(name: str, *, revision: int, uses: Uses = ()) -> Callable[[T], T]:
         raise ValueError(f"rule {name}: the revision must be a whole number of 1 or more, found {revision!r}")
 
     def declare(code: T) -> T:
+        if name.startswith(RESERVED) and not code.__module__.startswith(RESERVED):
+            raise ValueError(
+                f"rule {name}, of {code.__module__}: names that begin with {RESERVED!r} are of the table language; use a "
+                "word of your own"
+            )
         setattr(code, DECLARATION, Declaration(Revision(name, revision), uses))
         return code
 

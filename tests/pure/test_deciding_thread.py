@@ -1,4 +1,4 @@
-"""When the decision of one event counts as stuck: by what its thread computes, or if it waits; not by the clock."""
+"""Which kinds are decided in a thread, and when a decision counts as stuck: not by the clock."""
 
 import threading
 
@@ -6,7 +6,23 @@ import pytest
 
 from phaseline.engine.worker import deciding
 from phaseline.engine.worker.deciding import DecidingThread, Pace
+from phaseline.machines.built_in import installed
+from phaseline.machines.language.rules import rule
 from phaseline.schemas.errors import SetupError
+
+
+@pytest.mark.parametrize("kind", ["cluster", "node_pool", "node", "component"])
+def test_rules_of_the_table_language_need_no_thread(kind: str) -> None:
+    assert deciding.rule_names(installed()[kind]) == ()
+
+
+def test_rules_of_products_are_decided_in_a_thread() -> None:
+    assert "gitops.observed_owned" in deciding.rule_names(installed()["owned_object"])
+
+
+def test_no_other_code_takes_a_name_of_the_table_language() -> None:
+    with pytest.raises(ValueError, match=r"phaseline\.cooled, of .*test_deciding_thread: .* use a word of your own"):
+        rule("phaseline.cooled", revision=1)(lambda attributes, _: attributes)
 
 
 async def test_where_others_have_the_processor_a_long_decision_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,12 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE, STAYED
 from phaseline.machines.language.table import DELETED, FROM_DATA, OK, SAME, STALLED, Facet, Row
-from phaseline.schemas.records import NO_MEMORY, NONE, Entity, FacetState, Memory, State, of_reason
+from phaseline.schemas.records import NO_MEMORY, NONE, Entity, FacetState, Memory, State, of_reasons
 
 REASON, MESSAGE = "reason", "message"
 """Fields of data."""
+REMEMBERED = 4_096
+"""The most moves of which it is remembered which reasons are left after them."""
 WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """What a reason is: a word for programs."""
 
@@ -70,26 +72,30 @@ def reasons_of(kind: Kind, index: int, memory: Memory | None) -> dict[str, str]:
 
 
 def after(
-    kind: Kind, index: int, told: Sequence[str], before: State, base: State, reason: str | None, memory: Memory | None
+    kind: Kind, index: int, told: tuple[str, ...], before: State, base: State, reason: str | None, memory: Memory | None
 ) -> Memory | None:
     """What an entity remembers after a move of one facet.
 
     A reason ends with its condition, and that of a phase's own condition with the phase. told: the conditions that the
     event is about.
     """
-    if memory is None:
-        if not reason or not told:
-            return None
-        if not index and len(told) == 1 and is_word(reason):  # by far the most
-            return of_reason(told[0], reason) if told[0] in base.conditions or told[0] == base.phase else None
-    elif not memory.reasons and not (reason and told):
+    known = NONE if memory is None else memory.reasons
+    if not known and not (reason and told):
         return memory
-    elif not told and not index and len(memory.reasons) == 1:
-        [(name, why)] = memory.reasons.items()
-        if name != base.phase and name not in base.conditions and memory is of_reason(name, why):
-            return None
-    old = reasons_of(kind, index, memory)
-    stays, facet = before.phase == base.phase, kind.table.facets[index]
+    was, new, found = _after(kind, index, told, before, base, reason, tuple(known.items()))
+    if new == known:
+        return memory
+    return found if memory is None or memory is was else _with(memory, new)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _after(
+    kind: Kind, index: int, told: tuple[str, ...], before: State, base: State, reason: str | None,
+    known: tuple[tuple[str, str], ...],
+) -> tuple[Memory | None, Mapping[str, str], Memory | None]:  # fmt: skip
+    """The reasons of all facets after a move of one, and the memories that hold nothing else: before and after it."""
+    start, stays, facet = _start(kind, index), before.phase == base.phase, kind.table.facets[index]
+    old = {name[len(start) :]: why for name, why in known if _is_of(name, start)}
     new = {
         name: why
         for name, why in old.items()
@@ -97,13 +103,16 @@ def after(
     }
     if reason and is_word(reason):
         new |= {one: reason for one in told if one in base.conditions or one == base.phase}
-    if new == old:
-        return memory
-    start, known = _start(kind, index), NONE if memory is None else memory.reasons
-    others = {name: why for name, why in known.items() if not _is_of(name, start)}
-    all_of_it = {**others, **{f"{start}{name}": why for name, why in new.items()}}
-    found = replace(memory or NO_MEMORY, reasons=dict(sorted(all_of_it.items())) or NONE)
-    return None if found == NO_MEMORY else found
+    others = {name: why for name, why in known if not _is_of(name, start)}
+    everything = tuple(sorted({**others, **{f"{start}{name}": why for name, why in new.items()}}.items()))
+    was, found = (of_reasons(one) if one else None for one in (known, everything))
+    return was, NONE if found is None else found.reasons, found
+
+
+def _with(memory: Memory, known: Mapping[str, str]) -> Memory | None:
+    """A memory with these reasons; None if it holds nothing then."""
+    found = replace(memory, reasons=known)
+    return None if not known and found == NO_MEMORY else found
 
 
 def of_step(
