@@ -32,6 +32,8 @@ LINT = (
     ["mypy"],
     ["lint-imports"],
 )
+PRODUCT = ("src/phaseline", "examples/client", "dev.py")
+"""What mypy checks beside tests: half of its time goes into the tests' own types, which `check` is for."""
 
 
 def pytest(processes: int) -> list[str]:
@@ -85,8 +87,8 @@ COMMANDS = {
 }  # fmt: skip
 HELP = {
     "demo": "play the morning of a small fleet on a real NATS server",
-    "test": "check style, types and layers, and run all tests that are not slow (--quick: only tests/pure;"
-    " --newest, --oldest: with those versions that pyproject.toml allows, in an environment of their own)",
+    "test": "check style, the product's types and layers, and run all tests that are not slow (--quick: only"
+    " tests/pure; --newest, --oldest: with those versions that pyproject.toml allows, in an environment of their own)",
     "pure": "run only the tests in tests/pure",
     "check": "check only style, types and layers",
     "coverage": "run all tests and show the coverage of lines and branches",
@@ -292,10 +294,11 @@ def versions_in(file: Path) -> "dict[str, str]":
     return dict(re.findall(r"^(\S+)==(\S+)", text, re.MULTILINE))
 
 
-def start_lint() -> "list[tuple[str, subprocess.Popen[str]]]":
-    """Start to check style, types and layers, all at once."""
+def start_lint(types_of: "tuple[str, ...]" = ()) -> "list[tuple[str, subprocess.Popen[str]]]":
+    """Start to check style, types and layers, all at once. types_of: without it, the types of everything."""
     steps = []
-    for step in LINT:
+    for named in LINT:
+        step = [*named, *types_of] if named == ["mypy"] else named
         say(" ".join(step))
         command = [program(step[0]), *step[1:]]
         running = subprocess.Popen(
@@ -326,11 +329,11 @@ def lint() -> None:
 
 
 def run_beside_lint(command: "list[str]") -> None:
-    """Run tests while style, types and layers are checked, and end with their exit code; at once if a check fails.
+    """Run tests while style, the product's types and layers are checked; end with the tests' exit code.
 
-    mypy uses one core for long, and the tests use the others meanwhile.
+    If a check fails, end at once. mypy uses one core for long, and the tests use the others meanwhile.
     """
-    steps = start_lint()
+    steps = start_lint(PRODUCT)
     say(" ".join(command))
     tests = subprocess.Popen([program(command[0]), *command[1:]], cwd=str(ROOT))
     signal.signal(signal.SIGTERM, lambda *_: tests.terminate())

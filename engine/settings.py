@@ -7,7 +7,7 @@ Belongs here: values, their limits, and names derived from them. Does not: where
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from urllib.parse import urlsplit
 
 from phaseline.schemas.errors import BadSetting
@@ -172,6 +172,40 @@ class Settings:
     def stream(self, role: str) -> str:
         """The name of a stream of the installation: `EVENTS` -> `pl-EVENTS`."""
         return f"{self.prefix.replace('.', '_')}-{role}"
+
+
+class Pacing(NamedTuple):
+    """How often a worker looks, how long it waits, and how much it takes at once. Times are in seconds."""
+
+    hand_over: float = 8.0
+    """For so long it goes on with a partition that another worker should own, so that that one can prepare."""
+    urgent: float = 0.25
+    """For so long a round of renewals comes before all other work. A server that takes longer is in trouble."""
+    loads: int = 4
+    """Partitions that load at the same time. What the server sends for them comes before its other answers, such as
+    those to renewals of leases; with 64 of them a second may pass before it has been read."""
+    load: int = 250
+    """States that are taken in at once. If each of 64 partitions took thousands, no lease would be renewed in time."""
+    idle: float = 0.5
+    """After so long an idle partition brings its checkpoint up to date."""
+    slice_lasts: float = 0.05
+    """After so long a slice of decisions ends and is committed."""
+    stuck: float = 20.0
+    """After so long the decision of one event counts as stuck: in which it computed, and in which it waited."""
+    hung: float = 30.0
+    """After so long of computing without a turn of the event loop a worker process ends by SIGVTALRM."""
+    comes_back: float = 3.0
+    """Within so long a worker that has lost its connection comes back, and shows that it lives."""
+    look_at_log: float = 5.0
+    look_at_events: float = 10.0
+    look_at_timers: float = 60.0
+    look_at_streams: float = 30.0
+    look_at_full_log: float = 1.0
+    until_mended: float = 10.0
+    """Before a partition that failed is offered to the workers again, where only a person can remove the cause."""
+
+
+PACING = Pacing()
 
 
 class ConnectionSettings(TypedDict, total=False):

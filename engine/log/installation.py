@@ -11,6 +11,7 @@ from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.scripts.runner import shared_runner
+from phaseline.engine.settings import PACING, Pacing
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import nanoseconds
@@ -20,13 +21,14 @@ from phaseline.schemas.subjects import Subjects, partition_of_id
 class Installation(msgspec.Struct, frozen=True):
     """A connection, the layout of the streams, and the kinds. Every read and write needs these three.
 
-    archive: the past of the log, which readers of the past read with it, if they were given one.
+    archive: the past of the log, which readers of the past read with it, if they were given one. pacing: of a worker.
     """
 
     wire: Wire
     layout: Layout
     kinds: Kinds
     archive: LogArchive | None = None
+    pacing: Pacing = PACING
 
     @property
     def prefix(self) -> str:

@@ -28,18 +28,12 @@ from phaseline.schemas.errors import Fenced, PhaselineError, SetupError
 T = TypeVar("T")
 Living = Callable[[], Awaitable[frozenset[str]]]
 """Returns the names of the workers that are alive."""
-SLICE_SECONDS = 0.05
-"""Seconds of deciding after which a slice ends and is committed."""
 SLOW_SECONDS = 0.1
 """Seconds above which the decision of one event is logged."""
-STUCK_SECONDS = 20
-"""Seconds after which the decision of one event counts as stuck: in which it computed, and in which it waited."""
 CAREFUL = 2
 """From how many owners in a row at one position on, an owner notes each event before it decides it."""
 TRIES = 3
 """After how many workers that ended on the same noted event it is parked."""
-RETURN = 3.0
-"""Seconds in which a worker that has lost its connection comes back, and shows that it lives."""
 LOGGED = 10
 """Slow decisions that are logged in `MINUTE` seconds; the next line says how many more there were."""
 MINUTE = 60.0
@@ -56,10 +50,10 @@ def rule_names(kind: Kind) -> tuple[str, ...]:
 class Pace:
     """The time that a slice takes, told to the processor after each event."""
 
-    def __init__(self) -> None:
-        """The slice begins now."""
+    def __init__(self, seconds: float) -> None:
+        """The slice begins now. seconds: after which it ends."""
         self._last = time.monotonic()
-        self._end = self._last + SLICE_SECONDS
+        self._end = self._last + seconds
         self.decided = 0
         """How many events of the slice are decided."""
         self.slow: list[tuple[InboxEvent, float]] = []
@@ -81,9 +75,9 @@ class DecidingThread:
     It ends with the process even while a rule runs. It starts when it is first used.
     """
 
-    def __init__(self, name: str) -> None:
-        """`name`: of the thread."""
-        self._name = name
+    def __init__(self, name: str, stuck: float) -> None:
+        """`name`: of the thread. stuck: seconds after which the decision of one event counts as stuck."""
+        self._name, self._stuck = name, stuck
         self._asked: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self.still = asyncio.Event()
@@ -91,7 +85,7 @@ class DecidingThread:
         self.still.set()
 
     async def run(self, call: Callable[[], T], pace: Pace) -> T:
-        """The result of a call in the thread; raises `SetupError.decision_stuck` if one event takes `STUCK_SECONDS`."""
+        """The result of a call in the thread; raises `SetupError.decision_stuck` if one event takes too long."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
             self._thread.start()
@@ -106,7 +100,7 @@ class DecidingThread:
             spent, computed = now - computed, now
             seconds = 0.0 if pace.decided != decided else seconds + (spent if spent > 0.001 else 1.0)  # it waits
             decided = pace.decided
-            if seconds >= STUCK_SECONDS:
+            if seconds >= self._stuck:
                 raise SetupError.decision_stuck(seconds=round(seconds))
         found = answer.result()
         self.still.set()
@@ -148,14 +142,14 @@ def _answer(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], call: Ca
 class Decider:
     """Decides the events of one partition: at once, or in a thread where rules may take long. Logs what took long."""
 
-    def __init__(self, processor: Processor, thread: DecidingThread) -> None:
-        """Nothing is decided yet."""
-        self.processor, self._thread = processor, thread
+    def __init__(self, processor: Processor, thread: DecidingThread, seconds: float) -> None:
+        """Nothing is decided yet. seconds: of a slice."""
+        self.processor, self._thread, self._seconds = processor, thread, seconds
         self._began, self._logged, self._more = 0.0, 0, 0
 
     async def decide(self, events: Sequence[Stored], position: int, *, in_thread: bool) -> Batch:
         """The next batch: the records of as many of these events as fit it, and a slice's time."""
-        pace = Pace()
+        pace = Pace(self._seconds)
         if in_thread:
             batch = await self._in_thread(events, position, pace)
         else:
@@ -198,9 +192,9 @@ class Decider:
 class Tries:
     """Notes each event before it is decided, where owners ended: so an event that ends workers is found and parked."""
 
-    def __init__(self, number: int, worker: str, living: Living | None) -> None:
-        """living: without it, the others have ended."""
-        self._number, self._worker, self._living = number, worker, living
+    def __init__(self, number: int, worker: str, living: Living | None, comes_back: float) -> None:
+        """living: without it, the others have ended. comes_back: seconds within which they show that they live."""
+        self._number, self._worker, self._living, self._comes_back = number, worker, living, comes_back
         self._blame: Callable[[], Awaitable[None]] | None = None
         """Notes that the event at hand causes errors. Only for an event that is noted, until its commit is stored."""
 
@@ -219,7 +213,7 @@ class Tries:
 
     async def _ended(self, triers: tuple[str, ...]) -> tuple[str, ...]:
         """Those workers that have ended since they noted an event. The others only lost the partition, or NATS."""
-        for seconds in (0.0, RETURN):
+        for seconds in (0.0, self._comes_back):
             await asyncio.sleep(seconds)
             living = {self._worker} if self._living is None else {self._worker, *await self._living()}
             triers = tuple(one for one in triers if one not in living)

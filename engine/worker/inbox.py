@@ -26,8 +26,6 @@ from phaseline.schemas.subjects import kind_in
 
 SLICE = 1_000
 """Events taken at once, at most."""
-IDLE = 0.5
-"""Seconds after which an idle partition brings its checkpoint up to date."""
 AHEAD = 200
 """Waiting events that are worth deciding while a commit is under way. Fewer events wait until it is done."""
 HEARTBEATS_WAIT = 0.5
@@ -77,14 +75,14 @@ class Supply:
         """None is at hand yet."""
         self.inbox, self.events, self.slow = inbox, list[Stored](), False
         self._slow_kinds = frozenset(kind.name for kind in installation.kinds.values() if rule_names(kind))
-        self._place = installation.prefix.count(".") + 4
+        self._idle, self._place = installation.pacing.idle, installation.prefix.count(".") + 4
         """Which token of a stored event's subject is its kind. Its trigger follows."""
 
     async def fill(self) -> bool:
         """Take further events, if there is room; waits only if none is at hand. Whether to go on with what there is."""
         inbox = self.inbox
         if not self.events:
-            self.events = await self._gathered(await inbox.take(SLICE, IDLE))
+            self.events = await self._gathered(await inbox.take(SLICE, self._idle))
         elif len(self.events) < SLICE and inbox.buffered:
             # The few events that a commit had no room for would make a small commit, which costs as much.
             self.events += await inbox.take(SLICE - len(self.events))

@@ -28,16 +28,12 @@ from phaseline.schemas.records import timestamp
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
-HAND_OVER = 8.0
-"""Seconds for which a worker goes on with a partition that another one should own, so that that one can prepare."""
 TOGETHER = 0.05
 """Seconds in which announcements of other workers are gathered."""
 FINISH = 0.3
 """Seconds that a round of renewals has to end when the worker is told to stop."""
 LEAVE = 0.8
 """Seconds that the server has to delete a lease."""
-URGENT = 0.25
-"""Seconds for which a round of renewals comes before all other work. A server that takes longer is in trouble."""
 TTL = b"\r\nNats-TTL:"
 NOT_DELETED = 10057
 """The server's error code for a message that is gone: here, a lease that has expired."""
@@ -177,13 +173,13 @@ class Leases:
     async def leave(self, lost: Callback) -> None:
         """Go on with the partitions until the workers that are left have taken them over.
 
-        No longer than `HAND_OVER`, and not at all without another worker, or while the server does not answer.
+        No longer than `Pacing.hand_over`, and not at all without another worker, or while the server does not answer.
         """
         if not self.held or self.waits or not self._wire.connected:
             return
         await self._forget_worker()
         self._announce()
-        end = time.monotonic() + HAND_OVER
+        end = time.monotonic() + self._installation.pacing.hand_over
         async with self._listening():
             try:
                 while self.held and time.monotonic() < end and (others := await self.workers() - {self._worker}):
@@ -212,7 +208,7 @@ class Leases:
     def _urgently(self) -> Iterator[None]:
         """Let work that takes long wait."""
         self.calm.clear()
-        timer = asyncio.get_running_loop().call_later(URGENT, self.calm.set)
+        timer = asyncio.get_running_loop().call_later(self._installation.pacing.urgent, self.calm.set)
         try:
             yield
         finally:
@@ -305,7 +301,8 @@ class Leases:
         self._measures.living = living = await self.workers() | {self._worker}
         self._share(living)
         mine = {partition for partition, worker in self._owners.items() if worker == self._worker}
-        self._given_up_at = {one: self._given_up_at.get(one, now + HAND_OVER) for one in set(self.held) - mine}
+        end = now + self._installation.pacing.hand_over
+        self._given_up_at = {one: self._given_up_at.get(one, end) for one in set(self.held) - mine}
         for partition in sorted(one for one, end in self._given_up_at.items() if now >= end):
             await lost(partition)
             await self.give_up(partition)

@@ -55,8 +55,8 @@ class Partition:
         self.position = 0
         """The last event that is in the tree, committed or not."""
         self.commits = Commits(installation, number, self._shared)
-        self._tries = Tries(number, worker, self._shared.living)
-        self._thread = DecidingThread(f"partition-{number}")
+        self._tries = Tries(number, worker, self._shared.living, installation.pacing.comes_back)
+        self._thread = DecidingThread(f"partition-{number}", installation.pacing.stuck)
         self._supply: Supply | None = None
         self._claim: Claim | None = None
 
@@ -123,7 +123,7 @@ class Partition:
             limit=claim.limit, traces=self._shared.tracing is not None,
         )  # fmt: skip
         self.outcomes, self.tree, self.position = processor.outcomes, claim.tree, claim.position
-        return Decider(processor, self._thread)
+        return Decider(processor, self._thread, self.installation.pacing.slice_lasts)
 
     async def _decide(self, decider: Decider, claim: Claim, supply: Supply) -> Batch:
         """The next batch: the records of as many events at hand as fit it, and a slice's time."""

@@ -17,15 +17,13 @@ from phaseline.engine.nats.embedded import server_key
 from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.embedded.supervisor import Supervisor
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import INBOX, JETSTREAM, Settings
+from phaseline.engine.settings import INBOX, JETSTREAM, PACING, Pacing, Settings
 from phaseline.engine.worker import worker_processes
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
 Watch = Callable[[Worker], None]
-HUNG = 30.0
-"""Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
 
 log = logs.get_logger(__name__)
 
@@ -48,7 +46,7 @@ def stopped_by_signals() -> asyncio.Event:
 
 async def work(
     settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None,
-    watch: Watch | None = None, *, server_began: bool = False,
+    watch: Watch | None = None, *, server_began: bool = False, pacing: Pacing = PACING,
 ) -> Worker | None:  # fmt: skip
     """Run one worker on a server that exists, until `stop`. Returns the worker with its counts.
 
@@ -64,11 +62,11 @@ async def work(
         log.info("worker_stopped", worker=name, **asdict(EventCounts()))
         return None
     try:
-        worker = Worker(wire, settings, kinds, name, ready)
+        worker = Worker(wire, settings, kinds, name, ready, pacing)
         worker.server_began = server_began
         if watch is not None:
             watch(worker)
-        alive = asyncio.create_task(_stay_alive())
+        alive = asyncio.create_task(_stay_alive(pacing.hung))
         try:
             with collecting_rarely():
                 await worker.run(stop)
@@ -79,16 +77,16 @@ async def work(
     return worker
 
 
-async def _stay_alive() -> None:
-    """Let the kernel end this process once its event loop has not run for `HUNG` seconds of computing.
+async def _stay_alive(hung: float) -> None:
+    """Let the kernel end this process once its event loop has not run for so many seconds of computing.
 
     Rules in a thread cannot hold up the loop, except by code in C that keeps the interpreter to itself. Seconds of
     computing are counted, so a process that is frozen for a while goes on afterwards.
     """
     try:
         while True:
-            signal.setitimer(signal.ITIMER_VIRTUAL, HUNG)
-            await asyncio.sleep(HUNG / 10)
+            signal.setitimer(signal.ITIMER_VIRTUAL, hung)
+            await asyncio.sleep(hung / 10)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 

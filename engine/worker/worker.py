@@ -23,7 +23,7 @@ from phaseline.engine.nats.api_reply import can_pass
 from phaseline.engine.nats.stream_settings.stream_watch import StreamWatch
 from phaseline.engine.nats.streams import MINIMUM_SERVER, provision
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import PACING, Pacing, Settings
 from phaseline.engine.worker import former_feed, hand_over
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.hand_over import Preparations
@@ -61,11 +61,6 @@ DRAIN = 10.0
 """Seconds that a partition has to finish its commit. To cancel it then is safe: the next owner fences it."""
 PAUSE = 1.0
 """Seconds before a partition that failed is offered to the workers again, and between two tries to reach the server."""
-LONG_PAUSE = 10.0
-"""The same, where only a person can remove the cause."""
-LOADS = 4
-"""Partitions that load their states at the same time. What the server sends for them comes before its other answers,
-such as those to renewals of leases; with 64 of them a second may pass before it has been read."""
 
 log = logs.get_logger(__name__)
 
@@ -80,10 +75,11 @@ class Worker:
     """Owns a share of the partitions while `run` runs."""
 
     def __init__(
-        self, wire: Wire, settings: Settings, kinds: Kinds, name: str | None = None, ready: asyncio.Event | None = None
-    ) -> None:
+        self, wire: Wire, settings: Settings, kinds: Kinds, name: str | None = None, ready: asyncio.Event | None = None,
+        pacing: Pacing = PACING,
+    ) -> None:  # fmt: skip
         """`name` is used in leases, checkpoints and log lines. `ready` is set once the streams exist."""
-        self.wire, self.settings, self.kinds = wire, settings, kinds
+        self.wire, self.settings, self.kinds, self.pacing = wire, settings, kinds, pacing
         self.name = name or worker_name()
         self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
         self.loaded: dict[int, Partition] = {}
@@ -102,7 +98,7 @@ class Worker:
         self._log_watch: LogWatch | None = None
         self._leases: Leases | None = None
         self._questions: Questions | None = None
-        self._loading = asyncio.Semaphore(LOADS)
+        self._loading = asyncio.Semaphore(pacing.loads)
         self._stop = asyncio.Event()
         self.server_began = False
         """Whether the server was started with this worker. To be set before `run`."""
@@ -130,7 +126,7 @@ class Worker:
             worker=self.name, partitions=installation.layout.partitions, prefix=installation.prefix,
         )  # fmt: skip
         self._log_watch = watch = LogWatch(installation, self.name, self._take_anew)
-        streams = StreamWatch(self.wire, installation.layout, self._room)
+        streams = StreamWatch(self.wire, installation.layout, self._room, self.pacing)
         try:
             async with beside(
                 self.name, report=self._report, streams=streams.run, log=watch.run,
@@ -202,7 +198,7 @@ class Worker:
 
     async def _checked(self) -> Installation:
         layout = await provision(self.wire, self.settings, self.kinds.copies.values())
-        installation = Installation(self.wire, layout, self.kinds)
+        installation = Installation(self.wire, layout, self.kinds, pacing=self.pacing)
         await divided.check(installation)
         installation = await former_feed.leave(installation, self.settings.feed)
         eras = await table_eras.check_all(installation, self.settings.accept_tables)
@@ -349,7 +345,7 @@ class Worker:
                 losses["failed"] += 1
                 log.error("partition_failed", partition=number, worker=self.name, error=why)
                 return PAUSE
-        return LONG_PAUSE
+        return self.pacing.until_mended
 
     def _end_with(self, error: PhaselineError) -> float:
         """End this worker with an error."""

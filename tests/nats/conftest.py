@@ -6,13 +6,12 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log import as_of
-from phaseline.engine.replay.archive import open_archive
-from phaseline.engine.worker.ownership import atomic_batches, repair_timers
-from phaseline.engine.worker.ownership.claim import Claim
+from tests.support.archives import open_archive
 from tests.support.guarded_server import guarded_installation
 from tests.support.http_server import Api, http_server
 from tests.support.installation import EmbeddedServer, Settings, Wire, installation_with_history
+from tests.support.owners import Claim, atomic_batches, repair_timers
+from tests.support.reading import as_of
 
 _serial = itertools.count(1)
 

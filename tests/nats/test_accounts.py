@@ -13,12 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.nats.accounts import roles
-from phaseline.engine.nats.accounts.users import AccountPlan
-from phaseline.engine.worker.ownership.tables_change.tables_report import tables_report
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUESTS, sizes
-from tests.support.accounts_server import SPY, AccountsServer, accounts_installation
+from tests.support.accounts_server import SPY, AccountPlan, AccountsServer, accounts_installation, roles
 from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
@@ -33,6 +30,7 @@ from tests.support.installation import (
     until_decided,
 )
 from tests.support.own_installation import Client
+from tests.support.owners import tables_report
 from tests.support.patience import LIMIT
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.accounts.users import AccountPlan
 from phaseline.schemas.errors import NotPermitted, SetupError
-from tests.support.accounts_server import AccountsServer
+from tests.support.accounts_server import AccountPlan, AccountsServer
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import EmbeddedServer, Settings, Wire, Worker
 from tests.support.own_installation import Client

@@ -10,22 +10,18 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from phaseline import Moment
 from phaseline.engine import regular_files
-from phaseline.engine.log import as_of
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.latest import Latest
-from phaseline.engine.log.when import Moment
-from phaseline.engine.replay.archive import check
-from phaseline.engine.replay.archive.archived_log import ArchivedLog
-from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.archive.open_archive import Archive
-from phaseline.engine.replay.archive.run import Archiver
-from phaseline.engine.replay.recorded_log import Span
 from phaseline.schemas.errors import BadArchive, NotInLog
 from phaseline.schemas.records import timestamp
 from tests.support.archives import (
     SMALL,
+    Archive,
+    ArchivedLog,
+    Archiver,
+    Folder,
     audit_of_both,
+    check,
     leave_window,
     messages,
     run_archive,
@@ -37,6 +33,8 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided, working
 from tests.support.log_check import audited, stored
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import AsOf, Latest, as_of
+from tests.support.recorded_logs import Span
 
 KINDS = BUILT_IN_KINDS
 

@@ -10,27 +10,31 @@ import pytest
 from msgspec.structs import replace
 from obstore.store import MemoryStore
 
-from phaseline.engine.log import log_records
-from phaseline.engine.log.when import END, Moment
-from phaseline.engine.replay.archive import bucket as bucket_module
-from phaseline.engine.replay.archive import check
-from phaseline.engine.replay.archive.archived_log import ArchivedLog
-from phaseline.engine.replay.archive.bucket import Bucket
-from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.archive.manifest import Manifest
-from phaseline.engine.replay.archive.open_archive import Archive
-from phaseline.engine.replay.archive.open_store import store_at
-from phaseline.engine.replay.archive.run import Archiver
-from phaseline.engine.replay.archive.store import ArchiveStore
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.recorded_log import Span
+from phaseline import Moment
 from phaseline.schemas.errors import BadArchive
 from phaseline.schemas.records import Transition
-from tests.support.archives import SMALL, audit_of_both, leave_window, states, whole_log, with_archive
+from tests.support.archives import (
+    SMALL,
+    Archive,
+    ArchivedLog,
+    Archiver,
+    ArchiveStore,
+    Bucket,
+    Folder,
+    Manifest,
+    audit_of_both,
+    check,
+    leave_window,
+    states,
+    store_at,
+    whole_log,
+    with_archive,
+)
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Settings, Wire, until_decided, working
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import END, log_records
+from tests.support.recorded_logs import Audit, Span, export
 
 
 async def archived_twice(wire: Wire, settings: Settings, first: ArchiveStore, second: ArchiveStore) -> Installation:
@@ -65,15 +69,14 @@ async def reads_like_a_log(both: Installation, folder: Path) -> None:
     assert counts["event"] == both.archive.manifest.position
 
 
-async def test_a_bucket(wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bucket_module, "COPIES", 1)
+async def test_a_bucket(wire: Wire, settings: Settings, tmp_path: Path) -> None:
     memory = MemoryStore()
-    live = await archived_twice(wire, settings, Bucket("memory://", memory), Bucket("memory://", memory))
-    manifest, reading = check.check(Bucket("memory://", memory))
+    live = await archived_twice(wire, settings, *(Bucket("memory://", memory, most=1) for _ in range(2)))
+    manifest, reading = check.check(Bucket("memory://", memory, most=1))
     assert reading.tally.events == manifest.position
     stored = {one["path"] for piece in obstore.list(memory) for one in piece}
     assert stored == {"manifest.json", *(name for part in manifest.parts for name in (part.name, part.index_name))}
-    archive = await Archive.in_store(Bucket("memory://", memory), live)
+    archive = await Archive.in_store(Bucket("memory://", memory, most=1), live)
     async with ArchivedLog.open(live, archive, Span()) as source:
         report = await Audit(source, BUILT_IN_KINDS, None, None).run()
     assert (report.holds, report.events) == (True, manifest.position)

@@ -5,17 +5,24 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.when import END, Moment
-from phaseline.engine.replay.archive import check
-from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.archive.manifest import Manifest
+from phaseline import Moment
 from phaseline.schemas.errors import BadArchive
-from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive
+from tests.support.archives import (
+    Folder,
+    Manifest,
+    audit_of_both,
+    check,
+    messages,
+    run_archive,
+    states,
+    whole_log,
+    with_archive,
+)
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation
 from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents
+from tests.support.reading import END, AsOf
 
 FAR = 1 << 40
 

@@ -8,18 +8,23 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from phaseline.engine.log import purge
-from phaseline.engine.log.archived import note
-from phaseline.engine.log.latest import Latest
-from phaseline.engine.log.when import Moment
-from phaseline.engine.replay.archive import check
-from phaseline.engine.replay.archive.folder import Folder
+from phaseline import Moment
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import BadArchive
 from phaseline.schemas.records import Transition
 from phaseline.tables import ABSENT, Facet, Label, Row, Table, Timeout
-from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive
+from tests.support.archives import (
+    Folder,
+    audit_of_both,
+    check,
+    messages,
+    note,
+    run_archive,
+    states,
+    whole_log,
+    with_archive,
+)
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import (
     EmbeddedServer,
@@ -35,7 +40,9 @@ from tests.support.installation import (
 from tests.support.json_copies import add_json_copies
 from tests.support.log_check import audited, stored
 from tests.support.own_installation import Client, OwnInstallation
+from tests.support.owners import purge
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import Latest
 
 KINDS = BUILT_IN_KINDS
 LAMP = Table(

@@ -12,23 +12,27 @@ import pytest
 import pytest_asyncio
 from msgspec import structs
 
-from phaseline.engine.log import as_of, log_records
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.log import Log
-from phaseline.engine.log.when import END, Moment
-from phaseline.engine.nats.stream_reader import StreamReader
-from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.archive.manifest import PartEntry
-from phaseline.engine.replay.archive.open_archive import Archive
+from phaseline import Moment
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadArchive, NoAnswer
 from phaseline.schemas.records import Transition
-from tests.support.archives import note_as_before, run_archive, states, whole_log, with_archive
+from tests.support.archives import (
+    Archive,
+    Folder,
+    PartEntry,
+    note_as_before,
+    run_archive,
+    states,
+    whole_log,
+    with_archive,
+)
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, http_server
 from tests.support.installation import Installation, Settings, Wire, until_decided, working
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import END, AsOf, Log, as_of, log_records
+from tests.support.streams import StreamReader
 
 KINDS = BUILT_IN_KINDS
 NODE = ("node", "c1/p/n1")

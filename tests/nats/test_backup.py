@@ -13,10 +13,6 @@ from unittest import mock
 import msgspec
 import pytest
 
-from phaseline.engine.log.restored.identity import log_identity
-from phaseline.engine.replay.backup import backing_up, checkpoints, manifest, restoring, stream_files
-from phaseline.engine.replay.backup.backing_up import back_up, order, state_of
-from phaseline.engine.replay.backup.manifest import BackupManifest
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError, SetupError
@@ -36,6 +32,18 @@ from tests.support.log_check import audited
 from tests.support.own_installation import Client, OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 from tests.support.timed_kinds import KINDS as TIMED
+from tests.support.two_sites import (
+    BackupManifest,
+    back_up,
+    backing_up,
+    checkpoints,
+    log_identity,
+    manifest,
+    order,
+    restoring,
+    state_of,
+    stream_files,
+)
 
 LIMIT = 120
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas import codec
 from phaseline.schemas.errors import ApiFailed, EventRefused, ServerRefused, Unconfirmed
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -16,6 +15,7 @@ from tests.support.cloud_events import event
 from tests.support.installation import EmbeddedServer, PublishResult, Settings, Wire, provision
 from tests.support.own_installation import Client, Session
 from tests.support.raising import raises
+from tests.support.streams import read_all
 from tests.support.tcp_proxy import proxy_to
 
 

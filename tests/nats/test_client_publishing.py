@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.nats import streams
-from phaseline.engine.publish import compose
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.errors import (
@@ -156,7 +154,9 @@ async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> No
     with pytest.raises(NotProvisioned, match="phaseline up"):
         await client.publish("cluster", "create", "c1")
     with pytest.raises(NotProvisioned):
-        await client.publish_many([compose.compose("cluster", "create", "c1", None, {"source": "/x"})])
+        await client.publish_many(
+            [{"specversion": "1.0", "id": "1", "source": "/x", "type": "cluster.create", "subject": "cluster/c1"}]
+        )
     with pytest.raises(NotProvisioned, match=settings.prefix):
         await client.publish_and_wait("cluster", "create", "c1")
 
@@ -256,7 +256,6 @@ async def test_a_question_without_an_answer_does_not_spend_the_patience(
 ) -> None:
     """As while the replicas of a stream elect a leader: nobody takes the event, and nobody says what the stream is."""
     settings, asked = replace(settings, request_timeout=240.0), asyncio.Event()
-    monkeypatch.setattr(streams, "LOOK", 0.05)
     async with Wire.open(settings) as wire, Client.open(settings) as client:
 
         async def never(*_: object) -> dict[str, Any]:

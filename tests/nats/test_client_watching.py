@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.surfaces.overview.dwell_watch import DwellWatch
-from phaseline.engine.surfaces.overview.overview import Dwell
+from phaseline import DwellWatch
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import Rejection, Transition
+from phaseline.types import Dwell
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import EmbeddedServer, Settings, Wire, Worker
 from tests.support.own_installation import Client

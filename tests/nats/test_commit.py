@@ -10,14 +10,12 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.schemas.errors import ApiFailed, Fenced, ServerRefused
 from tests.support.installation import LIMIT, EmbeddedServer, Layout, Settings, Wire, provision
 from tests.support.log_check import stored
+from tests.support.owners import Checkpoint, Fence, Message
 from tests.support.raising import raises
+from tests.support.streams import last_message_from_leader
 from tests.support.tcp_proxy import Proxy, proxy_to
 
 RECORD = "log.0.transition.node.phase.Running.c1"

@@ -2,12 +2,10 @@
 
 import asyncio
 
-from phaseline.engine.core.message import NO_EVENT, Message
-from phaseline.engine.nats.frames import read_headers
-from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.worker.ownership.atomic_batches import batch_frames
 from tests.support.installation import Layout, Settings, Wire, inspect
 from tests.support.own_installation import Client, OwnInstallation
+from tests.support.owners import NO_EVENT, Message, batch_frames
+from tests.support.streams import read_all, read_headers
 
 EVENT, RECORD = "application/cloudevents+msgpack", "application/cloudevents+json"
 """The type of what the client and timers send, and of the records of a feed in JSON."""

@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from phaseline.engine.nats import stream_reader
-from phaseline.engine.nats.reader import Reader
-from phaseline.engine.nats.stream_reader import BATCH, MAX_BYTES, DirectReader
+from phaseline.engine.nats.stream_reader import BATCH, MAX_BYTES
 from phaseline.schemas.records import timestamp
 from tests.support.installation import Settings, Stored, Wire
+from tests.support.streams import DirectReader, Reader
 
 LIMIT = 60
 

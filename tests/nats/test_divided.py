@@ -8,16 +8,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.log import checkpoint
-from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import Clock, import_log
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.engine.worker.ownership import divided
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, SetupError
 from tests.support.archives import run_archive
@@ -34,9 +25,13 @@ from tests.support.installation import (
     until_decided,
 )
 from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.own_installation import examined
+from tests.support.owners import checkpoint, take_over
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
+from tests.support.recorded_logs import Clock, FileLog, ServerLog, Span, exported, import_log
 from tests.support.state_stream import copied
+from tests.support.streams import EXPECTED
 
 WAY_OUT = "ids, events and versions are kept, times and durations are not"
 
@@ -92,7 +87,7 @@ async def test_by_the_note(wire: Wire, settings: Settings, tmp_path: Path) -> No
             pass
     with raises(SetupError.partitions_moved):
         await run_archive(installation, tmp_path)
-    *_, said = [finding async for finding in examine(settings, BUILT_IN_KINDS)]
+    *_, said = await examined(settings, BUILT_IN_KINDS)
     assert (said.check, WAY_OUT in said.advice) == ("installation", True)
 
 
@@ -140,8 +135,7 @@ async def test_what_no_worker_wrote_is_no_sign(wire: Wire, settings: Settings) -
 async def test_the_way_out(wire: Wire, settings: Settings, tmp_path: Path) -> None:
     """A file that an earlier version exported: an import takes it, a replay does not."""
     installation, path = await with_history(wire, settings), tmp_path / "log.jsonl"
-    async with ServerLog.open(installation, Span()) as log:
-        await export(log, path, records=True, expect=False)
+    await exported(installation, path)
     lines = path.read_bytes().splitlines(keepends=True)[:-1]
     header = codec.decode(lines[0])
     assert "divisions" not in header

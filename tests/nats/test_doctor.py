@@ -8,22 +8,19 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.nats.stream_settings.fill import size
-from phaseline.engine.surfaces.doctor.check_result import CheckResult
-from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.engine.surfaces.doctor.growth import Room, growth, said
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.cloudevents.content_types import AS_MSGPACK
 from tests.support import closed_port
 from tests.support.accounts_server import accounts_installation
+from tests.support.archives import ArchiveNote
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import Shell
 from tests.support.guarded_server import Guarded, as_user
 from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, provision
-from tests.support.own_installation import Client
+from tests.support.own_installation import CheckResult, Client, examined
+from tests.support.streams import EXPECTED, size
 from tests.support.terminal import on_a_terminal, without_codes
 
 STREAMS = ["stream {}-EVENTS", "stream {}-LOG", "stream {}-STATE", "stream {}-LEASE", "stream {}-LIVE"]
@@ -31,7 +28,7 @@ INSTALLATION = ["clock", *STREAMS, "log", "workers", "decisions", "tables", "sou
 
 
 async def findings(settings: Settings, kinds: Kinds = BUILT_IN_KINDS) -> dict[str, CheckResult]:
-    return {finding.check: finding async for finding in examine(settings, kinds)}
+    return {finding.check: finding for finding in await examined(settings, kinds)}
 
 
 def bad(found: dict[str, CheckResult]) -> dict[str, str]:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from phaseline import Outcome
 from phaseline.engine.publish import outcomes, single
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.replay.dry_run import dry_run
 from phaseline.engine.surfaces.testing import random_events
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS

@@ -9,12 +9,19 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.engine.worker.sites import adding, edge_state, event_sources
-from phaseline.engine.worker.sites.adding import StoreWanted
-from phaseline.engine.worker.sites.edge_state import EdgeState
 from phaseline.schemas.errors import NameUnknown, NoRoom, NoSuchStream, SetupError
 from tests.support.account_requests import INTERNAL, sizes
-from tests.support.edge_site import Site, nodes, publish, site
+from tests.support.edge_site import (
+    EdgeState,
+    Site,
+    StoreWanted,
+    adding,
+    edge_state,
+    event_sources,
+    nodes,
+    publish,
+    site,
+)
 from tests.support.hostile_leaf import hostile_leaf
 from tests.support.installation import PublishResult, Settings, Wire, provision
 from tests.support.own_installation import Client

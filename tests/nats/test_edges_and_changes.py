@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from phaseline.engine.nats.stream_settings import change as stream_change
-from phaseline.engine.nats.streams import reports
 from phaseline.schemas.records import Transition
 from tests.support.archives import audit_of_both, messages, run_archive, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import Site, nodes, publish, site
 from tests.support.installation import Installation, Wire, at_work, until_decided
 from tests.support.log_check import assert_each_decided_once
+from tests.support.streams import change as stream_change
+from tests.support.streams import reports
 
 
 @asynccontextmanager

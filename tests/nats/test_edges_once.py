@@ -11,21 +11,26 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log import checkpoint
-from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.nats.erase import SOURCE
-from phaseline.engine.publish.message_id import MESSAGE_ID
-from phaseline.engine.worker.partition import Partition
-from phaseline.engine.worker.sites import adding, edge_state, edge_streams, uplink
-from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.schemas.errors import ApiFailed
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
+from tests.support.edge_site import (
+    EdgeSite,
+    InletKeeper,
+    Site,
+    adding,
+    edge_state,
+    edge_streams,
+    nodes,
+    publish,
+    site,
+    uplink,
+)
 from tests.support.installation import LIMIT, Installation, Settings, Wire, at_work, until_decided
 from tests.support.own_installation import Client, OwnInstallation
+from tests.support.owners import Checkpoint, Partition, checkpoint
 from tests.support.patience import wait_for
 
 WINDOW = 2.0
@@ -139,7 +144,7 @@ async def under_ids(edge: EdgeSite, ids: Sequence[str]) -> None:
     async with Wire.open(edge.settings()) as wire:
         for number, (event, name) in enumerate(zip(nodes(edge.names.name, 0, len(ids)), ids, strict=True)):
             subject = f"pl.events.{edge.names.name}.node.adopt.p.n{number}"
-            await wire.publish_acked(subject, json.dumps(event).encode(), {MESSAGE_ID: name})
+            await wire.publish_acked(subject, json.dumps(event).encode(), {"Nats-Msg-Id": name})
 
 
 @pytest.mark.parametrize("accounts", [False, True])
@@ -372,7 +377,9 @@ async def test_nobody_can_say_that_an_event_comes_from_an_edge(installation: Own
     await installation.layout()
     with pytest.raises(ApiFailed, match="10227"):
         await installation.wire.publish_acked(
-            f"{installation.settings.prefix}.events.c1.cluster.create", b"{}", {SOURCE: "pl-INLET-c1 99 > > pl.x id"}
+            f"{installation.settings.prefix}.events.c1.cluster.create",
+            b"{}",
+            {"Nats-Stream-Source": "pl-INLET-c1 99 > > pl.x id"},
         )
 
 

@@ -1,8 +1,7 @@
 """The whole way of a notice: an event, a rule, a notice, a delivery, a message."""
 
-from phaseline.engine.products.notices.names import of_notices
 from tests.support.installation import Settings
-from tests.support.notified import notices_of, notifying
+from tests.support.notified import notices_of, notifying, of_notices
 from tests.support.odd_receivers import receiving
 from tests.support.own_installation import Client
 from tests.support.senders import LIMIT, at_send, web

@@ -13,28 +13,30 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.core.message import NO_EVENT, Message
-from phaseline.engine.log import purge
-from phaseline.engine.log.checkpoint import Plan
-from phaseline.engine.nats.feed import BOTH, KEY
-from phaseline.engine.nats.frames import read_headers
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.settings import FEEDS, Feed
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Cause, Entity, FacetState, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import Installation, Layout, Settings, Wire, Worker, inspect, provision, until_decided
+from tests.support.installation import (
+    FEEDS,
+    Feed,
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    Worker,
+    inspect,
+    provision,
+    until_decided,
+)
 from tests.support.json_copies import add_json_copies, keep_both
 from tests.support.log_check import assert_log_is_the_fold, audited, committed, stored
 from tests.support.own_installation import Client
+from tests.support.owners import NO_EVENT, Message, Plan, purge, take_over
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish
+from tests.support.recorded_logs import Audit, FileLog, audit_of, exported
+from tests.support.streams import read_headers
 
 JSON, MSGPACK = "application/cloudevents+json", "application/cloudevents+msgpack"
 LIMIT = 60
@@ -107,8 +109,7 @@ async def test_it_is_heard_stored_and_replayed(wire: Wire, settings: Settings, f
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
     report = await audited(wire, layout)
     assert (report.holds, report.records, report.foreign) == (True, len(log), [])
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span(), records=True) as source:
-        await export(source, tmp_path / "log.jsonl", records=True, expect=False)
+    await exported(Installation(wire, layout, BUILT_IN_KINDS), tmp_path / "log.jsonl")
     audit = Audit(FileLog(tmp_path / "log.jsonl"), BUILT_IN_KINDS, None, None)
     assert ((await audit.run()).holds, audit.report.records) == (True, len(log))
 
@@ -144,7 +145,7 @@ async def test_copies_in_an_old_log_are_skipped(wire: Wire, settings: Settings, 
     copies = await add_json_copies(wire, layout)
     await keep_both(wire, layout)
     old = await inspect(wire, settings)
-    assert (old.feed, copies > 100, (await audited(wire, old)).holds) == (BOTH, True, True)
+    assert (old.feed, copies > 100, (await audited(wire, old)).holds) == ("both", True, True)
     async with Client.open(replace(settings, partitions=2), kinds=BUILT_IN_KINDS) as client:
         before = [one async for one in client.list("node")]
     with raises(
@@ -163,9 +164,8 @@ async def test_copies_in_an_old_log_are_skipped(wire: Wire, settings: Settings, 
     assert len({(one.entity.kind, one.entity.id, one.facet, one.entity.version) for one in watched}) == len(watched)
     report = await audited(wire, layout)
     assert (report.holds, report.foreign, report.entities > len(before)) == (True, [], True)
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span(), records=True) as source:
-        await export(source, tmp_path / "log.jsonl", records=True, expect=False)
-    assert (await Audit(FileLog(tmp_path / "log.jsonl"), BUILT_IN_KINDS, None, None).run()).holds
+    await exported(Installation(wire, layout, BUILT_IN_KINDS), tmp_path / "log.jsonl")
+    assert (await audit_of(tmp_path / "log.jsonl", BUILT_IN_KINDS)).holds
 
 
 async def test_a_commit_that_was_begun_in_both_formats_is_not_finished(wire: Wire, settings: Settings) -> None:
@@ -182,7 +182,7 @@ async def test_a_commit_that_was_begun_in_both_formats_is_not_finished(wire: Wir
         SetupError.feed_unknown, match=f"a commit of partition {number} was begun under it and is not finished: start"
     ):
         await Worker(wire, replace(settings, feed="json"), BUILT_IN_KINDS).run(asyncio.Event())
-    assert (await inspect(wire, settings)).feed == BOTH
+    assert (await inspect(wire, settings)).feed == "both"
     await claim.append([], claim.position)
     async with at_work(wire, settings, "json") as left:
         assert left.feed == "json"
@@ -207,10 +207,10 @@ async def test_the_installation_keeps_its_feed(wire: Wire, settings: Settings) -
     assert (await provision(wire, replace(settings, feed="msgpack"))).feed == "msgpack"
     assert (await inspect(wire, settings)).feed == "msgpack"
     config = (await wire.api(f"STREAM.INFO.{first.events}"))["config"]
-    assert config["metadata"].pop(KEY) == "msgpack"
+    assert config["metadata"].pop("phaseline.feed") == "msgpack"
     await wire.api(f"STREAM.UPDATE.{first.events}", config)
     assert (await inspect(wire, settings)).feed == "msgpack"
-    config["metadata"][KEY] = "yaml"
+    config["metadata"]["phaseline.feed"] = "yaml"
     await wire.api(f"STREAM.UPDATE.{first.events}", config)
     with raises(SetupError.feed_unknown, match="the installation's feed is 'yaml'"):
         await inspect(wire, settings)

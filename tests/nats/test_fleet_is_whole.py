@@ -5,17 +5,16 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log import checkpoint
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.worker import inbox
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
-from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided
+from tests.support.installation import Installation, Layout, Pacing, Settings, Wire, at_work, until_decided
 from tests.support.own_installation import OwnInstallation
+from tests.support.owners import checkpoint
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import AsOf
 from tests.support.state_stream import copied
+from tests.support.streams import last_message_from_leader
 
 CLUSTERS, NODES = 4, 3
 
@@ -66,12 +65,9 @@ async def test_states_that_are_gone_are_read_from_the_log(settings: Settings, wi
     assert await shown(settings, wire, layout) == ["fleet_loaded", *([] if whole else ["fleet_from_log"])]
 
 
-async def test_new_entities_do_not_stand_for_lost_ones(
-    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_new_entities_do_not_stand_for_lost_ones(settings: Settings, wire: Wire) -> None:
     """Lone records do not write the checkpoint, so the last one does not count them."""
-    monkeypatch.setattr(inbox, "IDLE", 600.0)
-    async with at_work(settings, wire) as layout:
+    async with at_work(settings, wire, pacing=Pacing(idle=600.0)) as layout:
         fleet = await built(wire, layout)
         await wire.api(f"STREAM.PURGE.{layout.state}", {"filter": f"{layout.prefix}.state.*.node.c1.p.n1"})
         await publish(wire, [fleet.event("node", "adopt", "c1/p/new", phase="Running")])

@@ -9,22 +9,18 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.log.restored import identity
-from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
+from phaseline import Client, Follow, Followed
 from phaseline.engine.surfaces.doctor import follower_checks
 from phaseline.engine.surfaces.doctor.follower_checks import followers
 from phaseline.engine.surfaces.follow import follow as follow_module
-from phaseline.engine.surfaces.follow.follow import Follow, Followed
-from phaseline.engine.surfaces.follow.follower import FollowChoice
 from phaseline.schemas.errors import InvalidInput, NameUnknown, NotFound
+from phaseline.types import FollowChoice
 from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work
+from tests.support.installation import EmbeddedServer, Settings, Wire, at_work
 from tests.support.raising import raises
+from tests.support.streams import EXPECTED
+from tests.support.two_sites import identity
 
 LIMIT = 120
 

@@ -8,18 +8,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import Clock, import_log
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Settings, Wire, inspect, until_decided, working
 from tests.support.log_check import audited, rejections, stored
 from tests.support.own_installation import Client
+from tests.support.recorded_logs import Audit, Clock, FileLog, exported, import_log
 
 SOME_DAY = datetime(2026, 11, 1, tzinfo=UTC)
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
@@ -83,8 +78,7 @@ async def test_it_is_exported_replayed_and_imported(wire: Wire, settings: Settin
         await send(wire, layout.prefix, "c1.cluster.overdue", {"message": "\u8d26"}, **{"Ce-Id": '"a b"'})
         await until_decided(wire, layout)
         installation = Installation(wire, layout, BUILT_IN_KINDS)
-        async with ServerLog.open(installation, Span(), records=True) as source:
-            await export(source, tmp_path / name, records=True, expect=False)
+        await exported(installation, tmp_path / name)
         audit = Audit(FileLog(tmp_path / name), BUILT_IN_KINDS, None, None)
         assert (await audit.run()).holds
         assert (audit.report.events, audit.report.records) == (3, 3)

@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.log import purge
 from phaseline.engine.publish.living_workers import living
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.schemas import codec
 from tests.support.archives import audit_of_both, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -37,8 +30,10 @@ from tests.support.installation import (
     working as installation_at_work,
 )
 from tests.support.log_check import assert_log_is_the_fold, audited, stored
-from tests.support.own_installation import Client
+from tests.support.own_installation import Client, examined
+from tests.support.owners import purge
 from tests.support.random_events import RandomEvents, publish
+from tests.support.recorded_logs import audit_of, exported
 from tests.support.state_stream import copied
 
 LIMIT = 120
@@ -74,9 +69,8 @@ async def test_a_copy_of_an_event_is_rejected(settings: Settings, wire: Wire, tm
         (told,) = await stored(wire, layout.log, [f"{layout.prefix}.log.0.rejection.cluster.invalid.c2"])
         assert "Nats-Stream" in codec.decode(told.data)["data"]["message"]
         installation = Installation(wire, layout, BUILT_IN_KINDS)
-        async with ServerLog.open(installation, Span()) as log:
-            await export(log, tmp_path / "a.plog", records=True, expect=False)
-        report = await Audit(FileLog(tmp_path / "a.plog"), BUILT_IN_KINDS, None, None).run()
+        await exported(installation, tmp_path / "a.plog")
+        report = await audit_of(tmp_path / "a.plog", BUILT_IN_KINDS)
         assert (report.divergences, report.events) == ({}, 2)
         assert (await audited(wire, layout)).divergences == {}
 
@@ -171,7 +165,7 @@ async def test_words_in_place_of_the_number_of_a_partition(settings: Settings, w
     async with at_work(replace(settings, accept_loss=True), wire):
         await publish(wire, list(fleet.life(20, 3, 2)))
         await until_decided(wire, layout)
-        found = [finding async for finding in examine(settings, BUILT_IN_KINDS)]
+        found = await examined(settings, BUILT_IN_KINDS)
         assert [(one.verdict, one.found[:10]) for one in found if one.check == "workers"] == [("ok", "1 running ")]
         async with http_server(settings) as api:
             assert (await api.get("/v1/summary"))["entities"] == 3 * 5

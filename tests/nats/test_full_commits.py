@@ -4,28 +4,21 @@ import asyncio
 from dataclasses import replace
 from itertools import groupby
 
-import pytest
-
-from phaseline.engine.core.message import BATCH_LIMIT
-from phaseline.engine.nats.reader import BUFFER
-from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.worker import deciding
-from phaseline.engine.worker.commits import WorkerShares
-from phaseline.engine.worker.partition import Partition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, Installation, Settings, Wire, provision, until_decided
+from tests.support.installation import LIMIT, Installation, Pacing, Settings, Wire, provision, until_decided
+from tests.support.owners import BATCH_LIMIT, Partition, WorkerShares
 from tests.support.random_events import RandomEvents, publish
+from tests.support.streams import BUFFER, read_all
 
 
-async def test_what_a_full_commit_left_over_is_committed_with_the_next_events(
-    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_full_commit_left_over_is_committed_with_the_next_events(settings: Settings, wire: Wire) -> None:
     """A slice of 1,000 events makes 999 records and one; that one waits for others, if some have come."""
-    monkeypatch.setattr(deciding, "SLICE_SECONDS", 60.0)  # a busy machine does not end a slice early
     layout, fleet = await provision(wire, replace(settings, partitions=1)), RandomEvents(settings.prefix)
     await publish(wire, [fleet.event("cluster", "adopt", f"c{number}", phase="Running") for number in range(BUFFER)])
     room, stop = asyncio.Event(), asyncio.Event()
-    partition = Partition(Installation(wire, layout, BUILT_IN_KINDS), 0, "w", shared=WorkerShares(room=room))
+    patient = Pacing(slice_lasts=60.0)  # a busy machine does not end a slice early
+    installation = Installation(wire, layout, BUILT_IN_KINDS, pacing=patient)
+    partition = Partition(installation, 0, "w", shared=WorkerShares(room=room))
     running = asyncio.create_task(partition.run(stop))
     async with asyncio.timeout(LIMIT):
         while (supply := partition._supply) is None or supply.inbox.delivered < BUFFER:

@@ -7,22 +7,19 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from phaseline.engine.log.archived import note as archived
-from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.publish.backlog import Backlog, PartitionBacklog, backlog, owner_of
-from phaseline.engine.worker import hand_over
-from phaseline.engine.worker.sites import adding, edge_state
-from phaseline.engine.worker.sites.edge_names import EdgeNames
-from phaseline.engine.worker.sites.edge_state import EdgeState
-from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NoAnswer, SetupError
+from tests.support.archives import ArchiveNote
+from tests.support.archives import note as archived
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.edge_site import EdgeNames, EdgeState, Uplink, adding, edge_state
 from tests.support.http_server import http_server
 from tests.support.installation import Installation, Settings, Wire, at_work, provision
+from tests.support.owners import hand_over
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import Backlog, PartitionBacklog, backlog, owner_of
+from tests.support.streams import EXPECTED
 
 DEEP = b'{"metadata":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 NUMBERS = (b"1e999", b"-1", b"NaN", b"null", b'"x"', b"[]", b"9" * 400, b"9" * 5_000)

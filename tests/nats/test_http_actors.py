@@ -12,18 +12,16 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
-from phaseline.engine.log import purge
 from phaseline.engine.publish.retries import retries
-from phaseline.engine.surfaces.http.access import tokens
-from phaseline.engine.surfaces.http.access.access import AccessSettings, JwtSettings
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotPermitted
 from tests.support.accounts_server import accounts_installation
 from tests.support.http_events import JSON_EVENT, event
-from tests.support.http_server import Api, http_server
+from tests.support.http_server import AccessSettings, Api, JwtSettings, http_server, tokens
 from tests.support.installation import Settings, Wire
 from tests.support.log_check import audited, stored
 from tests.support.own_installation import Client
+from tests.support.owners import purge
 
 KEY = ed25519.Ed25519PrivateKey.generate()
 ISSUER, AUDIENCE = "https://id.example", "phaseline"

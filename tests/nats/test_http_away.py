@@ -10,23 +10,15 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.log import Log
-from phaseline.engine.surfaces.http import away
 from phaseline.engine.surfaces.http.away import AWAY, Pulse, unless_away
-from phaseline.engine.surfaces.http.reading import transitions
 from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoResponders
-from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.http_server import LIMIT, LIMITS, Api, http_server
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
+from tests.support.reading import Log
 from tests.support.tcp_proxy import Proxy, proxy_to
 
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(away, "PATIENCE", 0.2)
-    monkeypatch.setattr(away, "BEAT", 0.05)
-    monkeypatch.setattr(transitions, "AGAIN", 0.05)
-    monkeypatch.setattr(transitions, "BOOKMARK", 0.1)
+IMPATIENT = LIMITS._replace(patience=0.2, beat=0.05, again=0.05, bookmark=0.1)
 
 
 @pytest_asyncio.fixture
@@ -36,7 +28,7 @@ async def behind(client: Client, working: Settings) -> AsyncIterator[tuple[Api, 
     await client.publish_and_wait("cluster", "created", "c1")
     async with proxy_to(urlsplit(working.nats[0]).port or 0) as proxy:
         url = f"nats://127.0.0.1:{proxy.port}"
-        async with http_server(replace(working, nats=(url,))) as api:
+        async with http_server(replace(working, nats=(url,)), limits=IMPATIENT) as api:
             await api.place()
             async with asyncio.timeout(LIMIT):
                 while api.service.history.history is None:

@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest_asyncio
 
-from phaseline.engine.surfaces.http.access import tokens
-from phaseline.engine.surfaces.http.access.access import AccessSettings
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cells import CLUSTERS, two_cells
 from tests.support.http_cells import CellsApi, cells_api
-from tests.support.http_server import LIMIT
+from tests.support.http_server import LIMIT, AccessSettings, tokens
 from tests.support.installation import EmbeddedServer, Settings, Wire, working
 from tests.support.own_installation import Client
 

@@ -9,10 +9,9 @@ from urllib.parse import quote
 from jsonschema import Draft202012Validator
 
 from phaseline.engine.surfaces.http import openapi
-from phaseline.engine.surfaces.http.parameters import Parameter
-from phaseline.engine.surfaces.http.routes import Route, all_routes
+from phaseline.http import Parameter, Route
 from phaseline.machines.built_in import PRODUCTS
-from tests.support.http_server import Api, http_server
+from tests.support.http_server import Api, all_routes, http_server
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
 

@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from phaseline.engine.surfaces.http.intake.bodies import BATCH_JSON, LARGEST
 from phaseline.schemas import codec
 from tests.support.http_events import JSON_EVENT, event, send
 from tests.support.http_server import Api, http_server
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
+
+BATCH_JSON, LARGEST = "application/cloudevents-batch+json", 1 << 20
 
 
 @pytest_asyncio.fixture

@@ -16,13 +16,10 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.surfaces.http import service
 from phaseline.engine.surfaces.http.fleet.cascades import Cascades
-from phaseline.engine.surfaces.http.live.hub import Hub
-from phaseline.engine.surfaces.http.server import serving
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event, send
-from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.http_server import LIMIT, LIMITS, Api, Hub, http_server, serving
 from tests.support.installation import Settings
 from tests.support.own_installation import Client, OwnInstallation
 from tests.support.tcp_proxy import proxy_to
@@ -203,8 +200,7 @@ async def test_it_begins_anew_after_an_error_of_ours(
     def fail(*_: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(service, "LONG_RETRY", 0.5)
-    async with http_server(working) as api:
+    async with http_server(working, limits=LIMITS._replace(mending=0.5)) as api:
         with capture_logs() as logged, monkeypatch.context() as broken:
             broken.setattr(part, method, fail)
             await client.publish("cluster", "create", "c1")

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,11 +20,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from structlog.testing import capture_logs
 
-from phaseline.engine.surfaces.http.access import jwts
-from phaseline.engine.surfaces.http.access.access import Access, AccessSettings, JwtSettings
 from phaseline.engine.surfaces.http.access.caller import Caller
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer
-from tests.support.http_server import Api, http_server
+from tests.support.http_server import Access, AccessSettings, Api, JwtSettings, KeyPace, http_server, jwts
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
 from tests.support.raising import raises
@@ -197,9 +196,9 @@ async def test_keys_change(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known, reads = jwts.Jwts(JwtSettings(str(keys), ISSUER, AUDIENCE)), [0]
     read = jwts._keys_at
 
-    def counted(where: str) -> list[dict[str, Any]]:
+    def counted(where: str, patience: float) -> list[dict[str, Any]]:
         reads[0] += 1
-        return read(where)
+        return read(where, patience)
 
     monkeypatch.setattr(jwts, "_keys_at", counted)
     await known.caller(token())
@@ -208,10 +207,10 @@ async def test_keys_change(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with raises(InvalidInput.no_token):
             await known.caller(token(key=OTHERS, kid="new"))
     assert reads == [1]
-    monkeypatch.setattr(jwts, "SOON", -1.0)
+    known._settings = replace(known._settings, pace=KeyPace(soon=-1.0))
     assert (await known.caller(token(key=OTHERS, kid="new"))).name == "alice"
     keys.unlink()  # the provider is away: its keys stay
-    monkeypatch.setattr(jwts, "KEPT", -1.0)
+    known._settings = replace(known._settings, pace=KeyPace(kept=-1.0, soon=-1.0))
     assert (await known.caller(token(key=OTHERS, kid="new"))).name == "alice"
     with raises(InvalidInput.no_token):
         await known.caller(token())

@@ -16,10 +16,8 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.surfaces.http import server
 from phaseline.engine.surfaces.http.connections import accepting, guard
-from phaseline.engine.surfaces.http.live import hub, seats
-from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.http_server import LIMIT, LIMITS, Api, http_server, hub
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
 
@@ -80,9 +78,9 @@ async def raw(api: Api, sent: bytes = b"") -> AsyncIterator[Raw]:
         writer.close()
 
 
-def shorten(monkeypatch: pytest.MonkeyPatch, name: str, seconds: float) -> None:
-    """Let a phase of connections last only so long."""
-    monkeypatch.setattr(guard, name, getattr(guard, name)._replace(seconds=seconds))
+def limit(api: Api, **limits: Any) -> None:
+    """Let a server have other limits from now on."""
+    api.service.traffic.clients.limits = LIMITS._replace(**limits)
 
 
 def refused(api: Api) -> dict[str, int]:
@@ -93,8 +91,8 @@ def refused(api: Api) -> dict[str, int]:
 # --- heads ---
 
 
-async def test_a_head_that_does_not_end_is_answered_408(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, "HEAD", 1.0)
+async def test_a_head_that_does_not_end_is_answered_408(api: Api) -> None:
+    limit(api, phases={"head": 1.0})
     async with raw(api, GET[:30]) as one:
         found = await one.rest()
     head, _, body = found.partition(b"\r\n\r\n")
@@ -104,8 +102,8 @@ async def test_a_head_that_does_not_end_is_answered_408(api: Api, monkeypatch: p
     assert refused(api) == {"head_late": 1}
 
 
-async def test_bytes_that_trickle_win_no_time(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, "HEAD", 1.0)
+async def test_bytes_that_trickle_win_no_time(api: Api) -> None:
+    limit(api, phases={"head": 1.0})
     async with raw(api, GET[:30]) as one:
         ending = asyncio.create_task(one.statuses())
         while not ending.done():
@@ -114,8 +112,8 @@ async def test_bytes_that_trickle_win_no_time(api: Api, monkeypatch: pytest.Monk
         assert await ending == [408]
 
 
-async def test_the_second_head_has_a_time_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, "HEAD", 1.0)
+async def test_the_second_head_has_a_time_of_its_own(api: Api) -> None:
+    limit(api, phases={"head": 1.0})
     async with raw(api, GET + GET[:30]) as one:
         assert await one.statuses() == [200, 408]
 
@@ -175,17 +173,17 @@ async def test_a_head_of_an_honest_size_is_taken(api: Api) -> None:
     ids=["half", "none after Expect", "chunks", "no chunk"],
 )
 async def test_a_body_that_does_not_end_is_answered_408(
-    api: Api, monkeypatch: pytest.MonkeyPatch, sent: bytes
+    api: Api, sent: bytes
 ) -> None:  # fmt: skip
-    shorten(monkeypatch, "BODY", 1.0)
+    limit(api, phases={"body": 1.0})
     async with raw(api, sent) as one:
         found = await one.rest()
     assert b"HTTP/1.1 408 " in found
     assert refused(api) == {"body_late": 1}
 
 
-async def test_a_body_after_its_answer_ends_too(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, "BODY", 1.0)
+async def test_a_body_after_its_answer_ends_too(api: Api) -> None:
+    limit(api, phases={"body": 1.0})
     async with raw(api, GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n") as one:
         ending = asyncio.create_task(one.statuses())
         while not ending.done():
@@ -252,8 +250,8 @@ async def test_an_upgrade_is_answered_as_any_request(api: Api, asks: bytes, capf
 # --- answers ---
 
 
-async def test_an_answer_that_nobody_reads_ends(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, "BLOCKED", 1.0)
+async def test_an_answer_that_nobody_reads_ends(api: Api) -> None:
+    limit(api, phases={"blocked": 1.0})
     async with raw(api, b"GET /openapi.json HTTP/1.1\r\n" + HOST + b"\r\n") as one:
         assert await one.answer() == 200
     big = b"GET /openapi.json HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -278,9 +276,9 @@ async def _narrow(address: SplitResult) -> tuple[asyncio.StreamReader, asyncio.S
     return await asyncio.open_connection(sock=narrow, limit=1_000)
 
 
-async def test_too_much_that_waits_ends_the_slowest(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_much_that_waits_ends_the_slowest(api: Api) -> None:
     """The deadline is far away, but what waits for clients has a bound of its own. Who reads gets all."""
-    monkeypatch.setattr(guard, "UNREAD", 100_000)
+    limit(api, unread=100_000)
     parts = urlsplit(api.url)
     opened = [await _narrow(parts) for _ in range(4)]
     for _, writer in opened:
@@ -295,9 +293,9 @@ async def test_too_much_that_waits_ends_the_slowest(api: Api, monkeypatch: pytes
 # --- connections ---
 
 
-async def test_half_requests_give_way(client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_room", lambda: 10)
-    async with http_server(working) as api:
+async def test_half_requests_give_way(client: Client, working: Settings) -> None:
+    patient = LIMITS._replace(room=10, phases={"head": 600.0})  # none ends by itself on a busy machine
+    async with http_server(working, limits=patient) as api:
         opened = [await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port) for _ in range(40)]
         for _, writer in opened:
             writer.write(GET[:30])
@@ -313,12 +311,9 @@ async def test_half_requests_give_way(client: Client, working: Settings, monkeyp
             writer.close()
 
 
-async def test_probes_come_through_a_lobby_that_is_full(
-    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_probes_come_through_a_lobby_that_is_full(client: Client, working: Settings) -> None:
     """However many come who ask nothing: each refusal is counted, and no more handles are taken than are kept."""
-    monkeypatch.setattr(server, "_room", lambda: 8)
-    async with http_server(working) as api:
+    async with http_server(working, limits=LIMITS._replace(room=8)) as api:
         port, began = urlsplit(api.url).port, len(list(Path("/proc/self/fd").iterdir()))
         opened = []
         for number in range(300):
@@ -334,14 +329,11 @@ async def test_probes_come_through_a_lobby_that_is_full(
             writer.close()
 
 
-async def test_a_request_is_heard_once_others_have_gone(
-    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_request_is_heard_once_others_have_gone(client: Client, working: Settings) -> None:
     """A connection that came while there was no room is not told to come again when there is some."""
-    monkeypatch.setattr(server, "_room", lambda: 4)
     body = b'{"id":"e-1","source":"/x","specversion":"1.0","type":"cluster.create","subject":"cluster/c1"}'
     head = POST + b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body)
-    async with http_server(working) as api:
+    async with http_server(working, limits=LIMITS._replace(room=4)) as api:
         await api.http.aclose()
         far = b"GET /v1/counts?min=999999999 HTTP/1.1\r\n" + HOST + b"\r\n"
         opened = [await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port) for _ in range(4)]
@@ -359,12 +351,9 @@ async def test_a_request_is_heard_once_others_have_gone(
         assert "full" not in refused(api)
 
 
-async def test_a_whole_request_waits_until_half_a_body_gives_way(
-    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_whole_request_waits_until_half_a_body_gives_way(client: Client, working: Settings) -> None:
     """Half bodies have a second. Nobody is told to come again meanwhile, and those beyond the room take no place."""
-    monkeypatch.setattr(server, "_room", lambda: 10)
-    async with http_server(working) as api:
+    async with http_server(working, limits=LIMITS._replace(room=10)) as api:
         opened = [await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port) for _ in range(40)]
         for _, writer in opened:
             writer.write(POST + b"Content-Length: 1000\r\n\r\n{")
@@ -389,8 +378,7 @@ async def test_probes_have_room_while_all_are_busy(
         admit(self, one)
 
     monkeypatch.setattr(guard.Guard, "admit", noted)
-    monkeypatch.setattr(server, "_room", lambda: 8)
-    async with http_server(working) as api:
+    async with http_server(working, limits=LIMITS._replace(room=8)) as api:
         await api.http.aclose()  # its connection would give way
         far = b"GET /v1/counts?min=999999999 HTTP/1.1\r\n" + HOST + b"\r\n"
         opened = [await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port) for _ in range(8)]
@@ -408,8 +396,8 @@ async def test_probes_have_room_while_all_are_busy(
             writer.close()
 
 
-async def test_a_silent_connection_ends(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, "IDLE", 1.0)
+async def test_a_silent_connection_ends(api: Api) -> None:
+    limit(api, phases={"idle": 1.0})
     async with raw(api) as one:
         assert await one.rest() == b""
     assert not refused(api)
@@ -427,8 +415,8 @@ async def test_what_is_refused_can_be_seen(api: Api) -> None:
 # --- streams ---
 
 
-async def test_a_caller_has_so_many_filters(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seats, "OF_ONE", 3)
+async def test_a_caller_has_so_many_filters(api: Api) -> None:
+    limit(api, filters=3)
     opened = []
     try:
         for number in range(5):
@@ -449,11 +437,8 @@ async def test_a_caller_has_so_many_filters(api: Api, monkeypatch: pytest.Monkey
     assert answer.status_code == 200  # the places of those who left are free again
 
 
-async def test_streams_leave_room_for_requests(
-    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server, "_room", lambda: 8)
-    async with http_server(working) as api:
+async def test_streams_leave_room_for_requests(client: Client, working: Settings) -> None:
+    async with http_server(working, limits=LIMITS._replace(room=8)) as api:
         opened = [raw(api, b"GET /v1/transitions HTTP/1.1\r\n%s\r\n" % HOST) for _ in range(6)]
         statuses = [await (await one.__aenter__()).answer() for one in opened]
         assert statuses == [200] * 4 + [429] * 2
@@ -462,12 +447,10 @@ async def test_streams_leave_room_for_requests(
             await one.__aexit__(None, None, None)
 
 
-async def test_what_is_kept_for_readers_has_one_bound(
-    api: Api, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_kept_for_readers_has_one_bound(api: Api, client: Client) -> None:
     """However many filters there are: the oldest frames of all go."""
-    monkeypatch.setattr(hub, "BYTES", 20_000)
     kept = api.service.hub
+    kept.limits = LIMITS._replace(frame_bytes=20_000)
     async with raw(api, b"GET /v1/transitions?tree=c1 HTTP/1.1\r\n%s\r\n" % HOST) as one:
         assert await one.answer() == 200
         await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.explain.model import as_map
-from phaseline.engine.log.when import Moment
-from phaseline.engine.surfaces.client import maps
+from phaseline import Moment
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.http_server import Api, as_json, http_server
+from tests.support.http_server import Api, as_json, http_server, maps
 from tests.support.installation import Settings, Wire
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import as_map
 
 KINDS = BUILT_IN_KINDS
 SHARED = pytest.mark.asyncio(loop_scope="module")
@@ -151,7 +150,7 @@ async def test_rejections_are_counted_shown_and_sent_again(fresh: Api, client: C
 
 
 def _receipt(body: dict[str, Any]) -> Any:
-    from phaseline.engine.publish.single import Receipt
+    from phaseline import Receipt
 
     return Receipt(**body)
 

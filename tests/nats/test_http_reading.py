@@ -8,15 +8,14 @@ import pytest
 import pytest_asyncio
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.explain.shut import Shutters
-from phaseline.engine.surfaces.client import maps
 from phaseline.machines.docs import asyncapi
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.http_server import Api, as_json, http_server
+from tests.support.http_server import Api, as_json, http_server, maps
 from tests.support.installation import Settings, Wire, at_work, until_decided
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import AsOf
 
 KINDS = BUILT_IN_KINDS
 SHARED = pytest.mark.asyncio(loop_scope="module")

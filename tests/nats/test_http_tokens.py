@@ -11,16 +11,11 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.surfaces.http.access import tokens
-from phaseline.engine.surfaces.http.access.access import AccessSettings
-from phaseline.engine.surfaces.http.reading import transitions
-from phaseline.engine.surfaces.http.routes import all_routes
-from phaseline.engine.surfaces.http.server import serving
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event
-from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.http_server import LIMIT, LIMITS, AccessSettings, Api, all_routes, http_server, serving, tokens
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
 
@@ -54,7 +49,7 @@ async def guarded(client: Client, working: Settings, tmp_path: Path) -> AsyncIte
     await client.publish_and_wait("cluster", "adopt", OTHER, {"phase": "Running"})
     await client.publish_and_wait("node_pool", "adopt", f"{OTHER}/p", {"phase": "Running"})
     refused = await client.publish_and_wait("cluster", "create", OTHER)
-    async with http_server(working, access=AccessSettings(path)) as api:
+    async with http_server(working, access=AccessSettings(path, look=0.0)) as api:
         boss, reader, publisher, two = made
         yield Guarded(api, boss, reader, publisher, two, refused.records[-1].sequence)
 
@@ -366,8 +361,7 @@ async def test_caches_do_not_keep_what_one_caller_may_read_for_another(guarded: 
 async def test_a_stream_ends_when_its_token_is_taken_away(
     guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transitions, "BOOKMARK", 0.05)
-    monkeypatch.setattr(tokens, "LOOK", 0.0)
+    monkeypatch.setattr(guarded.api.service, "limits", LIMITS._replace(bookmark=0.05))
     path = tmp_path / "tokens"
     kept = [line for line in path.read_text().splitlines() if " reader " not in line]
     async with (

@@ -11,18 +11,22 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.log_records import records
-from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.settings import FEEDS, Feed
-from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.http.live import hub
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.http_server import LIMIT, Api, as_json, http_server
-from tests.support.installation import Installation, Settings, Wire, at_work, installation_with_history, until_decided
+from tests.support.http_server import LIMIT, LIMITS, Api, as_json, http_server, hub, maps
+from tests.support.installation import (
+    FEEDS,
+    Feed,
+    Installation,
+    Settings,
+    Wire,
+    at_work,
+    installation_with_history,
+    until_decided,
+)
 from tests.support.json_copies import add_json_copies
 from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import AsOf, RecordFilter, chosen, records
 
 KINDS = BUILT_IN_KINDS
 SHARED = pytest.mark.asyncio(loop_scope="module")
@@ -177,7 +181,7 @@ async def test_a_server_that_stops_says_where_to_go_on(settings: Settings, wire:
 
 @SHARED
 async def test_a_reader_who_is_too_slow_is_told(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "FRAMES", 2)
+    monkeypatch.setattr(api.service.hub, "limits", LIMITS._replace(frames=2))
     later, wire = RandomEvents(api.service.installation.prefix), api.service.installation.wire
     later.number = 20_000
     topic = hub.Topic(RecordFilter(), "records")
@@ -269,9 +273,7 @@ async def test_a_range_as_lines_and_as_a_batch(api: Api) -> None:
 
 @SHARED
 async def test_a_range_in_parts_is_the_whole_range(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    from phaseline.engine.surfaces.http.live import replay
-
-    monkeypatch.setattr(replay, "CHUNK", 7)
+    monkeypatch.setattr(api.service, "limits", LIMITS._replace(chunk=7))
     found: list[int] = []
     place, end = 0, await api.place()
     while place < end:

@@ -13,20 +13,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.nats.api_reply import Ack
-from phaseline.engine.worker import lease, worker
-from phaseline.engine.worker.lease import Leases
-from phaseline.engine.worker.ownership import load_states, repair_timers
-from phaseline.engine.worker.ownership.claim import Claim
-from phaseline.engine.worker.ownership.load_states import PartitionStates
-from phaseline.engine.worker.ownership.takeover import take_over
-from phaseline.engine.worker.partition import Partition
 from phaseline.schemas.errors import Fenced, RequestTimedOut
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import (
     LIMIT,
     Installation,
     Layout,
+    Pacing,
     Settings,
     Wire,
     Worker,
@@ -37,8 +30,10 @@ from tests.support.installation import (
 from tests.support.killable_worker import WorkerProcess
 from tests.support.log_check import assert_each_decided_once, assert_log_is_the_fold
 from tests.support.own_installation import OwnInstallation
+from tests.support.owners import Claim, Leases, Partition, PartitionStates, repair_timers, take_over
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
+from tests.support.streams import Ack
 
 NODES = 60
 FEW = 12
@@ -142,12 +137,9 @@ async def test_a_worker_that_was_fenced_out_with_work_in_hand_keeps_nothing(wire
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
 
 
-async def test_loading_goes_on_where_it_was_interrupted(
-    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(load_states, "LOAD", 5)
+async def test_loading_goes_on_where_it_was_interrupted(wire: Wire, settings: Settings) -> None:
     layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
-    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    installation = Installation(wire, layout, BUILT_IN_KINDS, pacing=Pacing(load=5))
     async with at_work(settings, wire):
         await built(wire, layout, fleet)
     states = PartitionStates(installation, 0)
@@ -258,13 +250,13 @@ async def test_a_worker_whose_lease_another_one_had_for_a_while_reads_nothing(wi
 
 
 async def test_no_states_are_taken_in_while_leases_are_renewed(
-    installation: OwnInstallation, monkeypatch: pytest.MonkeyPatch
+    installation: OwnInstallation,
 ) -> None:
-    monkeypatch.setattr(load_states, "LOAD", 5)
     layout, calm = await installation.layout(), asyncio.Event()
     async with installation.worker():
         await built(installation.wire, layout, RandomEvents(installation.settings.prefix))
-    states = PartitionStates(Installation(installation.wire, layout, BUILT_IN_KINDS), 0, calm)
+    few_at_once = Installation(installation.wire, layout, BUILT_IN_KINDS, pacing=Pacing(load=5))
+    states = PartitionStates(few_at_once, 0, calm)
     loading = asyncio.create_task(states.load(lambda: False))
     await until(lambda: states.read > 0)
     for _ in range(20):
@@ -280,8 +272,8 @@ async def test_renewals_come_first_but_not_for_ever(
     wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that does not answer for LEASE keeps nobody from loading."""
-    monkeypatch.setattr(lease, "URGENT", 0.01)
-    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
+    layout = await provision(wire, settings)
+    installation = Installation(wire, layout, BUILT_IN_KINDS, pacing=Pacing(urgent=0.01))
     leases, stop, during = Leases(installation, "a", 1.0), asyncio.Event(), list[bool]()
     silence, publish_acked = asyncio.Event(), wire.publish_acked
 
@@ -323,7 +315,6 @@ async def test_states_that_a_failed_take_over_may_have_changed_are_forgotten(
 async def test_few_partitions_load_at_the_same_time(
     wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "LOADS", 2)
     settings, most, now = replace(settings, partitions=8), [0], [0]
     complete = PartitionStates.complete
 
@@ -337,7 +328,7 @@ async def test_few_partitions_load_at_the_same_time(
             now[0] -= 1
 
     monkeypatch.setattr(PartitionStates, "complete", counted)
-    one, stop = Worker(wire, settings, BUILT_IN_KINDS), asyncio.Event()
+    one, stop = Worker(wire, settings, BUILT_IN_KINDS, pacing=Pacing(loads=2)), asyncio.Event()
     running = asyncio.create_task(one.run(stop))
     await until(lambda: sum(partition.tree is not None for partition, _, _ in one.owned.values()) == 8)
     stop.set()

@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.log.checkpoint import Plan
-from phaseline.engine.worker.ownership import oversized_commit
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.errors import Fenced, LogDamaged
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Settings, Wire, provision
 from tests.support.log_check import stored
+from tests.support.owners import Message, Plan, oversized_commit, take_over
 from tests.support.raising import raises
 
 

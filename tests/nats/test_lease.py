@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.nats.api_reply import Ack
-from phaseline.engine.worker import lease
-from phaseline.engine.worker.lease import Leases, shares
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import EmbeddedServer, Installation, Layout, Settings, Wire, provision
+from tests.support.installation import EmbeddedServer, Installation, Layout, Pacing, Settings, Wire, provision
 from tests.support.log_check import stored
 from tests.support.own_installation import OwnInstallation
+from tests.support.owners import Leases, shares
+from tests.support.streams import Ack
 
 LIMIT = 120
 PARTITIONS = 12
@@ -35,7 +34,7 @@ class Owner:
         self.ledger[partition].discard(self.name)
 
     def _await(self, partitions: frozenset[int]) -> None:
-        """Nobody prepares here, so owners give up at once (`HAND_OVER`)."""
+        """Nobody prepares here."""
 
     async def leave(self) -> None:
         self.stop.set()
@@ -58,20 +57,20 @@ async def until_shared(ledger: dict[int, set[str]], names: set[str]) -> None:
             await asyncio.sleep(0.05)
 
 
-def leases_of(wire: Wire, layout: Layout, name: str) -> Leases:
-    return Leases(Installation(wire, layout, BUILT_IN_KINDS), name, 1.0)
+def leases_of(wire: Wire, layout: Layout, name: str, hand_over: float = 8.0) -> Leases:
+    """hand_over: seconds; nobody prepares here, so with 0 owners give up at once."""
+    return Leases(Installation(wire, layout, BUILT_IN_KINDS, pacing=Pacing(hand_over=hand_over)), name, 1.0)
 
 
 def ledger_of() -> dict[int, set[str]]:
     return {partition: set() for partition in range(PARTITIONS)}
 
 
-async def test_shares_follow_the_workers(installation: OwnInstallation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "HAND_OVER", 0.0)
+async def test_shares_follow_the_workers(installation: OwnInstallation) -> None:
     installation = installation.having(partitions=PARTITIONS, lease=1.0)
     layout = await installation.layout()
     ledger = ledger_of()
-    owners = {name: Owner(leases_of(installation.wire, layout, name), ledger, name) for name in ("a", "b", "c")}
+    owners = {name: Owner(leases_of(installation.wire, layout, name, 0.0), ledger, name) for name in ("a", "b", "c")}
     await until_shared(ledger, {"a", "b", "c"})
     await owners["b"].die()
     await until_shared(ledger, {"a", "c"})

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.log.when import Moment
-from phaseline.engine.products.levels.fold.reckoning import ENTITY, KIND, TREE, LevelsReport, levels_map
+from phaseline import Moment
+from phaseline.engine.products.levels.fold.reckoning import ENTITY, KIND, TREE, levels_map
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
-from phaseline.engine.products.notices.fold import read_rules
 from phaseline.errors import InvalidInput, NotFound, NotInLog, TreeUnknown
+from phaseline.levels import LevelsReport
 from phaseline.schemas.records import SECOND, timestamp
 from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json
 from tests.support.installation import Installation, Settings, Wire, at_work, until_decided, working
+from tests.support.notified import read_rules
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 

@@ -7,17 +7,24 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.core.tree import Tree, take_all_in
-from phaseline.engine.nats.reader import Reader
-from phaseline.engine.worker.ownership import load_states
-from phaseline.engine.worker.ownership.load_states import PartitionStates
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.records import EntityAfter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, Installation, Settings, Stored, Wire, at_work, provision, until_decided
+from tests.support.installation import (
+    LIMIT,
+    Installation,
+    Pacing,
+    Settings,
+    Stored,
+    Wire,
+    at_work,
+    provision,
+    until_decided,
+)
+from tests.support.owners import PartitionStates, Tree, load_states, take_all_in, take_over
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 from tests.support.stream_backup import backed_up, restore
+from tests.support.streams import Reader
 
 NODES = 500
 
@@ -34,7 +41,7 @@ class Arrived(Reader):
 async def test_others_have_a_turn_while_many_states_are_loaded(
     settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No more states are taken in between two turns of another task than `load_states.LOAD`."""
+    """No more states are taken in between two turns of another task than `Pacing.load`."""
     settings, fleet = replace(settings, partitions=1), RandomEvents(settings.prefix)
     async with at_work(settings, wire) as layout:
         nodes = (fleet.event("node", "adopt", f"c1/p/n{number}", phase="Running") for number in range(NODES))
@@ -58,7 +65,7 @@ async def test_others_have_a_turn_while_many_states_are_loaded(
     claim = await take_over(Installation(wire, await provision(wire, settings), BUILT_IN_KINDS), 0, "test")
     watching.cancel()
     assert (len(claim.tree), taken[0]) == (NODES + 2, NODES + 2)
-    assert taken[1] <= load_states.LOAD
+    assert taken[1] <= Pacing().load
 
 
 async def test_states_and_the_checkpoint_are_read_by_one_consumer(

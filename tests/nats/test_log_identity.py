@@ -8,17 +8,15 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log.restored import identity
-from phaseline.engine.log.restored.identity import log_identity
-from phaseline.engine.worker.ownership import log_watch
 from phaseline.schemas import losses
 from phaseline.schemas.errors import InvalidInput
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import Installation, Layout, Settings, Stored, Wire, at_work, until_decided
+from tests.support.installation import Installation, Layout, Pacing, Settings, Stored, Wire, at_work, until_decided
 from tests.support.log_check import audited, stored
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 from tests.support.stream_backup import Backup, backed_up, restore
+from tests.support.two_sites import identity, log_identity
 
 LIMIT = 120
 
@@ -118,13 +116,11 @@ async def test_a_log_that_was_put_back_is_another_one(wire: Wire, one: Settings)
     assert (await audited(wire, layout)).divergences == {}
 
 
-async def test_a_running_worker_notices_that_the_log_was_put_back(
-    wire: Wire, one: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_watch, "LOOK", 0.2)
+async def test_a_running_worker_notices_that_the_log_was_put_back(wire: Wire, one: Settings) -> None:
     layout, _ = await history(wire, one)
     installation = Installation(wire, layout, BUILT_IN_KINDS)
-    async with at_work(one, wire), Client.open(one, kinds=BUILT_IN_KINDS) as client:
+    often = Pacing(look_at_log=0.2)
+    async with at_work(one, wire, pacing=often), Client.open(one, kinds=BUILT_IN_KINDS) as client:
         before = await client.log_identity()
         backups = await all_backed_up(wire, layout)  # nothing is committed after it: the fence is the same in both
         await put_back(wire, backups)

@@ -10,22 +10,18 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.log import checkpoint
-from phaseline.engine.nats.reader import BUFFER, Reader
-from phaseline.engine.worker import worker as worker_module
-from phaseline.engine.worker.ownership import claim_watch
-from phaseline.engine.worker.ownership.event_loss import LossWatch
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.records import Loss, Transition
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import CTX, GROUP, context, resource
 from tests.support.injections import AT, acknowledgement, inject
-from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided
+from tests.support.installation import Installation, Layout, Pacing, Settings, Wire, at_work, until_decided
 from tests.support.log_check import assert_log_is_the_fold, audited, committed, stored
+from tests.support.owners import LossWatch, checkpoint, take_over
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
+from tests.support.streams import BUFFER, Reader
 
 
 async def built(wire: Wire, settings: Settings, clusters: int = 1) -> tuple[Layout, RandomEvents]:
@@ -101,13 +97,10 @@ async def test_events_that_expire_while_a_worker_lags_are_counted(wire: Wire, se
     assert claim.checkpoint.attempts == 1  # a note is no progress
 
 
-async def test_a_retention_that_drops_decided_events_is_no_loss(
-    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claim_watch, "EVENTS", 0.2)
+async def test_a_retention_that_drops_decided_events_is_no_loss(wire: Wire, settings: Settings) -> None:
     settings = replace(settings, partitions=4, lease=1.0)
     layout, fleet = await built(wire, settings)
-    async with at_work(settings, wire):
+    async with at_work(settings, wire, pacing=Pacing(look_at_events=0.2)):
         await publish(wire, [fleet.event("node", trigger, "c0/p/n1") for trigger in ("not_ready", "ready") * 50])
         await until_decided(wire, layout)
         last = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]
@@ -157,17 +150,14 @@ async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings) -> No
 
 
 @pytest.mark.parametrize("anew", [False, pytest.param(True, marks=pytest.mark.slow)])
-async def test_a_worker_does_not_go_on_from_an_emptied_log(
-    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch, *, anew: bool
-) -> None:
+async def test_a_worker_does_not_go_on_from_an_emptied_log(wire: Wire, settings: Settings, *, anew: bool) -> None:
     """If LOG is made anew, the server takes ten seconds until STATE copies it again."""
-    monkeypatch.setattr(worker_module, "LONG_PAUSE", 0.2)
     settings = replace(settings, partitions=1, lease=1.0)
     layout, fleet = await built(wire, settings)
     await wire.api(f"STREAM.DELETE.{layout.log}" if anew else f"STREAM.PURGE.{layout.log}")
     await publish(wire, [fleet.event("node", "not_ready", "c0/p/n0")])
     with capture_logs() as logs:
-        async with at_work(settings, wire):
+        async with at_work(settings, wire, pacing=Pacing(until_mended=0.2)):
             await until_logged(logs, "log_emptied")
             report = await audited(wire, layout)
             assert (report.emptied, report.holds) == ([0], False)
@@ -207,14 +197,12 @@ DEADLINE = 2
 
 @pytest.mark.parametrize("running", [False, True])
 async def test_a_timer_that_a_foreign_message_replaced_is_set_again(
-    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch, *, running: bool
+    wire: Wire, settings: Settings, *, running: bool
 ) -> None:
-    for name in ("EVENTS", "TIMERS"):
-        monkeypatch.setattr(claim_watch, name, 0.2)
     settings = replace(settings, partitions=1, lease=1.0)
-    fleet = RandomEvents(settings.prefix)
+    fleet, often = RandomEvents(settings.prefix), Pacing(look_at_events=0.2, look_at_timers=0.2)
     with capture_logs() as logs:
-        async with at_work(settings, wire) as layout:
+        async with at_work(settings, wire, pacing=often) as layout:
             await publish(
                 wire,
                 [
@@ -232,7 +220,7 @@ async def test_a_timer_that_a_foreign_message_replaced_is_set_again(
                 await until_logged(logs, "timers_set_again")
         if not running:
             await inject(wire, acknowledgement(layout, timer.subject.removeprefix(f"{layout.prefix}.")))
-        async with at_work(settings, wire):
+        async with at_work(settings, wire, pacing=often):
             await until_logged(logs, "timers_set_again")
             await asyncio.sleep(DEADLINE + 0.5)
             await until_decided(wire, layout)

@@ -17,12 +17,11 @@ from phaseline.engine.surfaces.telemetry import checks, endpoint, exposing, list
 from phaseline.engine.surfaces.telemetry.endpoint import ProbeAnswer, ProbeRequest
 from phaseline.engine.surfaces.telemetry.exposing import Exposing
 from phaseline.engine.surfaces.telemetry.metric_table import BY_NAME
-from phaseline.engine.worker import system
 from phaseline.schemas.errors import BadSetting, NameUnknown, SetupError
 from tests.support import free_ports
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
-from tests.support.installation import LIMIT, EmbeddedServer, Settings, Wire, Worker, ready, until_decided
+from tests.support.installation import LIMIT, EmbeddedServer, Settings, Wire, Worker, ready, system, until_decided
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 

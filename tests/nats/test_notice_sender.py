@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import alert_states, attempts, sender
-from phaseline.engine.products.notices.sending.counts import DeliveryCounts
-from phaseline.engine.products.notices.sending.sender import sending
 from phaseline.errors import InvalidInput
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.notices.delivery import DELIVERY
@@ -19,6 +16,7 @@ from phaseline.machines.kinds.notices.notice import NOTICE
 from phaseline.machines.language.product import Product
 from phaseline.schemas.records import SECOND, timestamp
 from tests.support.installation import EmbeddedServer, Settings, Wire, at_work
+from tests.support.notified import DeliveryCounts, Receiver, sending
 from tests.support.odd_receivers import answer, hang, receiving
 from tests.support.own_installation import Client
 from tests.support.senders import KINDS, at_send, began, ended, until, web

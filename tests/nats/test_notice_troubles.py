@@ -1,11 +1,9 @@
 """Notices about notices: a receiver to whom deliveries fail for long, and a notifier that lags."""
 
-from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.notifier import Notifier
 from phaseline.engine.products.notices.troubles import FAILING, OwnTroubles
 from phaseline.schemas.records import SECOND
 from tests.support.installation import Settings
-from tests.support.notified import is_in, notices_of, until
+from tests.support.notified import Notifier, is_in, notices_of, read_rules, until
 from tests.support.own_installation import Client
 
 RULES = (

@@ -1,7 +1,6 @@
 """Rules of notices on the past of an installation: the same as the test kit makes of the same events."""
 
-from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.past import tried
+from tests.support.notified import read_rules, tried
 from tests.support.own_installation import Client
 
 RULES = """

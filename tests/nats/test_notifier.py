@@ -4,13 +4,19 @@ import asyncio
 from collections import Counter
 from dataclasses import replace
 
-from phaseline.engine.nats.streams import provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.fold.grouping import named
-from phaseline.engine.products.notices.notifier import Notifier
-from tests.support.installation import Settings, at_work, until_decided
-from tests.support.notified import is_in, notices_of, notifying, prefix_of, records_of, replayed, until
+from tests.support.installation import Settings, Wire, at_work, provision, until_decided
+from tests.support.notified import (
+    Notifier,
+    is_in,
+    named,
+    notices_of,
+    notifying,
+    prefix_of,
+    read_rules,
+    records_of,
+    replayed,
+    until,
+)
 from tests.support.own_installation import Client
 from tests.support.stream_backup import backed_up, restore
 

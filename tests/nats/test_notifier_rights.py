@@ -5,18 +5,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from phaseline.engine.nats.embedded.server import EmbeddedServer
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.products.notices import running
-from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.names import of_notices
-from phaseline.engine.products.notices.sending.counts import DeliveryCounts
-from phaseline.engine.products.notices.sending.sender import sending
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
+from phaseline import Client
 from phaseline.machines.built_in import installed
-from tests.support.installation import at_work
-from tests.support.notified import until
+from tests.support.installation import EmbeddedServer, Settings, Wire, at_work
+from tests.support.notified import DeliveryCounts, of_notices, read_rules, running, sending, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "notices.md"
 RULES = """

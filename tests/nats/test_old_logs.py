@@ -9,24 +9,29 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from phaseline.engine.log.log_records import record_in
-from phaseline.engine.log.when import Moment
-from phaseline.engine.replay.archive.open_archive import Archive
-from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import Clock, import_log
-from phaseline.engine.replay.log_format import RecordItem
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
+from phaseline import Moment
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Record, Rejection, Transition
 from tests.support import moved_jobs, stream_backup
-from tests.support.archives import audit_of_both
+from tests.support.archives import Archive, audit_of_both
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, at_work, inspect, until_decided
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import record_in
+from tests.support.recorded_logs import (
+    Audit,
+    AuditReport,
+    Clock,
+    FileLog,
+    RecordItem,
+    ServerLog,
+    Span,
+    audit_of,
+    compare_states,
+    import_log,
+)
 
 LATER = {"owned_object"}
 """The kinds that came after these logs."""
@@ -64,7 +69,7 @@ def records_of(path: Path) -> list[Record]:
 
 @pytest.mark.parametrize("path", FILES, ids=named)
 async def test_an_audit_finds_no_difference(path: Path) -> None:
-    fine(await Audit(FileLog(path), kinds_of(path), None, None).run())
+    fine(await audit_of(path, kinds_of(path)))
 
 
 @pytest.mark.parametrize("folder", sorted(LOGS.iterdir()), ids=named)

@@ -7,16 +7,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.replay.audit import AuditReport
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.surfaces.cli import render_replay
-from phaseline.engine.surfaces.cli.output import Output
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.tables import ABSENT, DELETED, LIVE, SAME, Facet, Field, Label, Row, RuleEvent, Table, rule
+from tests.support.command_line import Output, render_replay
 from tests.support.installation import Settings, Wire
 from tests.support.jobs_at_work import audit, audited, decide, replace_kinds
 from tests.support.own_product import OWN
+from tests.support.recorded_logs import AuditReport, ServerLog, Span
 
 Computed = Mapping[str, Any]
 

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.log_records import record_in
-from phaseline.engine.nats.stream_reader import read_all
-from phaseline.engine.worker.services import ServiceQuery
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import Product, WorkerService
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, SetupError
 from phaseline.schemas.records import Rejection
+from phaseline.types import ServiceQuery
 from tests.support.installation import Settings, Wire, Worker, inspect, until_decided
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.own_product import CARD, OWN
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import record_in
 from tests.support.sample_kinds import KINDS
+from tests.support.streams import read_all
 
 ROWS = tuple(f"o{number}/north row" for number in range(6))
 

@@ -7,9 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log import as_of, log_records
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.when import Moment, When
+from phaseline import Moment, When
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, timestamp
@@ -25,6 +23,7 @@ from tests.support.installation import (
 from tests.support.log_check import folded, stored, whole
 from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents
+from tests.support.reading import AsOf, as_of, log_records
 
 KINDS = BUILT_IN_KINDS
 

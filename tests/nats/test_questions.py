@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import pytest_asyncio
 
-from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline import EntityView
 from phaseline.engine.log.questions.answering import ANSWERED, REFUSED
 from phaseline.engine.log.questions.asking import Asked
 from phaseline.engine.log.questions.question import OwnerAnswer, encode
-from phaseline.engine.log.state_view import Pattern
-from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.overview.overview import as_map
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Settings, Wire, Worker, inspect, until_decided
 from tests.support.own_installation import Client
+from tests.support.owners import Checkpoint
 from tests.support.random_events import RandomEvents, publish
+from tests.support.reading import Pattern
 
 PARTITIONS = 4
 QUESTIONS: Mapping[str, Mapping[str, Any]] = {

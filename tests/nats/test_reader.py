@@ -6,13 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.nats.reader import BUFFER, BUFFER_BYTES, Reader
-from phaseline.engine.nats.stream_reader import DirectReader, StreamReader, read_all
-from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.schemas.errors import ApiFailed, NoAnswer
 from tests.support.installation import EmbeddedServer, Settings, Stored, Wire
+from tests.support.owners import Checkpoint, Fence, Message
+from tests.support.streams import BUFFER, BUFFER_BYTES, DirectReader, Reader, StreamReader, read_all
 from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 120

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
-from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import addresses, attempts, ways, web
 from phaseline.engine.products.notices.sending.attempts import Attempt
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 from tests.support.closed_port import ADDRESS
 from tests.support.installation import Wire
+from tests.support.notified import Receiver
 from tests.support.odd_receivers import (
     MailReceiver,
     OddReceiver,

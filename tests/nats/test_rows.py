@@ -6,16 +6,13 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.core.process import Batch, Processor
-from phaseline.engine.nats.api_reply import EXPECTED
-from phaseline.engine.nats.reader import Reader
-from phaseline.engine.worker.ownership.claim import Claim
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.errors import Fenced
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Settings, Wire, provision
 from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.owners import Batch, Claim, Processor, take_over
 from tests.support.random_events import RandomEvents, publish
+from tests.support.streams import EXPECTED, Reader
 
 COUNT = 3
 

@@ -7,24 +7,38 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.restored.identity import log_identity
-from phaseline.engine.nats.streams import Layout, inspect, layout_of, provision
-from phaseline.engine.nats.wire import Wire
-from phaseline.engine.replay.backup import backing_up, manifest, mirror, restoring
-from phaseline.engine.replay.backup.backing_up import back_up, state_of
-from phaseline.engine.replay.backup.manifest import StreamEntry
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
+from phaseline import Client
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import PhaselineError, SetupError
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import (
+    Installation,
+    Layout,
+    Settings,
+    Wire,
+    at_work,
+    inspect,
+    layout_of,
+    provision,
+    until_decided,
+)
 from tests.support.log_check import audited, stored
 from tests.support.random_events import RandomEvents, Sent, publish
 from tests.support.timed_kinds import KINDS as TIMED
-from tests.support.two_sites import FIRST_API, TwoSites, two_sites
+from tests.support.two_sites import (
+    FIRST_API,
+    StreamEntry,
+    TwoSites,
+    back_up,
+    backing_up,
+    log_identity,
+    manifest,
+    mirror,
+    restoring,
+    state_of,
+    two_sites,
+)
 
 LIMIT = 120
 

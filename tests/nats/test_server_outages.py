@@ -11,10 +11,9 @@ from itertools import pairwise
 
 from phaseline.engine.publish import server_outages
 from phaseline.engine.publish.server_outages import OutageNote
-from phaseline.engine.worker.system import work
 from phaseline.schemas.records import SECOND
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, inspect
+from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, inspect, work
 from tests.support.own_installation import Client
 
 LIMIT = 120

@@ -7,14 +7,10 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.log import checkpoint
-from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.worker.ownership.atomic_batches import SMALL, AtomicBatches
-from phaseline.engine.worker.ownership.fenced_commit import Fence
 from phaseline.schemas.errors import Fenced, ServerRefused
 from tests.support.installation import EmbeddedServer, Layout, Settings, Stored, Wire, provision
 from tests.support.log_check import stored
+from tests.support.owners import SMALL, AtomicBatches, Checkpoint, Fence, Message, checkpoint
 from tests.support.tcp_proxy import proxy_to
 
 COUNT = 4

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import httpx2
 import pytest_asyncio
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.http.access.access import AccessSettings, JwtSettings
+from phaseline import Client
 from tests.support.command import ROOT
-from tests.support.http_server import Api, http_server
+from tests.support.http_server import AccessSettings, Api, JwtSettings, http_server
+from tests.support.installation import Settings
 from tests.support.single_sign_on import Provider, Proxy, serving
 
 CONFIG = tomllib.loads((ROOT / "deploy" / "single-sign-on" / "oauth2-proxy.cfg").read_text())

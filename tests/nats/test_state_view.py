@@ -9,9 +9,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.latest import Latest
-from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition
@@ -22,6 +19,7 @@ from tests.support.installation import Installation, Settings, Wire, installatio
 from tests.support.log_check import stored
 from tests.support.own_installation import Client
 from tests.support.raising import raises
+from tests.support.reading import AsOf, Latest, Pattern, StateView
 
 KINDS = BUILT_IN_KINDS
 LIMIT = 120

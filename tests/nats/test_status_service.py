@@ -10,15 +10,14 @@ import pytest
 import pytest_asyncio
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.core.process import Batch
 from phaseline.engine.worker import services
-from phaseline.engine.worker.partition import Partition
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, NoAnswer
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import KINDS
 from tests.support.installation import Installation, Settings, Wire, Worker, inspect, until_decided
 from tests.support.own_installation import Client, OwnInstallation
+from tests.support.owners import Batch, Partition
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 

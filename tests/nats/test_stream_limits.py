@@ -8,30 +8,22 @@ from functools import partial
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.nats.stream_settings import change, stream_watch
-from phaseline.engine.nats.stream_settings.fill import Fill
-from phaseline.engine.nats.streams import reports
-from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NoRoom
 from tests.support import timed_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import Settings, Wire, Worker, at_work, inspect, provision, until_decided
+from tests.support.installation import Pacing, Settings, Wire, Worker, at_work, inspect, provision, until_decided
 from tests.support.log_check import assert_log_is_the_fold, decided
-from tests.support.own_installation import Client
+from tests.support.own_installation import Client, examined
 from tests.support.patience import LIMIT
 from tests.support.random_events import RandomEvents, publish
+from tests.support.streams import Fill, change, reports
 
 MB = 1_000_000
 PADDING = "x" * 4_000
-
-
-@pytest.fixture(autouse=True)
-def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_watch, "LOOK", 0.05)
-    monkeypatch.setattr(stream_watch, "LOOK_OFTEN", 0.05)
+OFTEN = Pacing(look_at_streams=0.05, look_at_full_log=0.05)
 
 
 async def limit(wire: Wire, settings: Settings) -> None:
@@ -72,7 +64,7 @@ async def test_a_full_events_refuses_and_loses_nothing(wire: Wire, settings: Set
             await client.publish("cluster", "create", "c1", {"message": PADDING})
         before = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
         assert before["first_seq"] == 1
-        found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.events}"]
+        found = {one.check: one for one in await examined(settings, BUILT_IN_KINDS)}[f"stream {layout.events}"]
         assert (found.verdict, "of 1.0 MB (9" in found.found) == ("problem", True)
         await limit(wire, replace(settings, events_max_bytes=9 * MB))
         sent = await client.publish_many(updates(400), check=False)
@@ -82,7 +74,7 @@ async def test_a_full_events_refuses_and_loses_nothing(wire: Wire, settings: Set
 async def test_timers_wait_while_events_is_full(wire: Wire, settings: Settings) -> None:
     settings, kinds = replace(settings, partitions=1), Kinds(timed_kinds.KINDS, products=PRODUCTS)
     layout = await provision(wire, replace(settings, events_max_bytes=MB))
-    async with at_work(settings, wire, kinds), Client.open(settings, kinds=kinds) as client:
+    async with at_work(settings, wire, kinds, OFTEN), Client.open(settings, kinds=kinds) as client:
         await client.publish_and_wait("probe", "start", "p1", {"first": 4.0, "again": 9_000.0})  # full before that
         for events in (updates(400), updates(400, padding="")):
             with pytest.raises(NoRoom):
@@ -110,7 +102,7 @@ async def test_a_full_log_holds_commits_and_drops_nothing(wire: Wire, settings: 
         async def said(times: int) -> bool:
             return [line["event"] for line in logged].count("log_full") >= times
 
-        async with at_work(settings, wire) as layout:
+        async with at_work(settings, wire, pacing=OFTEN) as layout:
             await publish(wire, [*fleet.built(6, 6), *fleet.life(1_700, 6, 6)])
             await until(partial(said, 1))
             held = (await fill_of(wire, layout.log)).bytes
@@ -118,7 +110,7 @@ async def test_a_full_log_holds_commits_and_drops_nothing(wire: Wire, settings: 
             await asyncio.sleep(0.2)
             assert not await decided(wire, layout)
         # A worker that is held stops, and the next one is held too: it writes nothing but its checkpoints.
-        async with at_work(settings, wire):
+        async with at_work(settings, wire, pacing=OFTEN):
             await until(partial(said, 2))
             assert held >= MB
             assert (await fill_of(wire, layout.log)).bytes < held + MB / 2
@@ -135,12 +127,12 @@ async def test_a_full_state_is_copied_once_there_is_room(wire: Wire, settings: S
     settings = replace(settings, partitions=1)
     layout = await provision(wire, replace(settings, state_max_bytes=MB))
     fleet = RandomEvents(settings.prefix)
-    async with at_work(settings, wire):
+    async with at_work(settings, wire, pacing=OFTEN):
         await publish(wire, list(fleet.built(80, 20)))
         await until_decided(wire, layout)  # by the log
         assert (await fill_of(wire, layout.state)).is_full
     stop = asyncio.Event()
-    worker = Worker(wire, settings, BUILT_IN_KINDS)
+    worker = Worker(wire, settings, BUILT_IN_KINDS, pacing=OFTEN)
     taking = asyncio.create_task(worker.run(stop))
     await publish(wire, list(fleet.life(20, 80, 20)))
     await limit(wire, replace(settings, state_max_bytes=90 * MB))
@@ -161,5 +153,5 @@ async def test_the_command_warns_of_a_stream_that_is_almost_full(wire: Wire, set
     assert f"{layout.events} is almost full" in said.err
     [row] = [line for line in (await shell("admin", "streams", "--json")).lines if line["stream"] == layout.events]
     assert 80 <= row["percent"] < 98
-    found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.events}"]
+    found = {one.check: one for one in await examined(settings, BUILT_IN_KINDS)}[f"stream {layout.events}"]
     assert (found.verdict, "raise its limit" in found.advice) == ("warning", True)

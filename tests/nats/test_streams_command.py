@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from phaseline.engine.surfaces.doctor.examine import examine
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import Layout, Settings, Wire, provision
+from tests.support.own_installation import examined
 
 
 @pytest_asyncio.fixture
@@ -110,7 +110,7 @@ async def test_provisioning_doctor_and_command_agree(
     told = [(line["stream"], line["setting"]) for line in logged if line["event"] == "stream_differs"]
     assert told.count((layout.state, "at the limit")) == 1
     assert {setting for _, setting in told} == {"at the limit", "replicas"}
-    found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.state}"]
+    found = {one.check: one for one in await examined(settings, BUILT_IN_KINDS)}[f"stream {layout.state}"]
     assert (found.verdict, "at the limit drops the oldest, wanted refuses" in found.found) == ("warning", True)
     assert "phaseline admin streams" in found.advice
     assert (await shell("admin", "streams")).code == 1
@@ -119,7 +119,7 @@ async def test_provisioning_doctor_and_command_agree(
 async def test_a_missing_subject_is_added(shell: Shell, wire: Wire, layout: Layout, settings: Settings) -> None:
     subjects = (await config_of(wire, layout.log))["subjects"]
     await spoil(wire, layout.log, subjects=subjects[:-1])
-    found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.log}"]
+    found = {one.check: one for one in await examined(settings, BUILT_IN_KINDS)}[f"stream {layout.log}"]
     assert found.verdict == "problem"
     assert (await shell("admin", "streams", "--apply")).code == 0
     assert sorted((await config_of(wire, layout.log))["subjects"]) == sorted(subjects)

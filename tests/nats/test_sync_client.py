@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import phaseline
+from phaseline import Follow
 from phaseline.engine.surfaces.client import sync_client
-from phaseline.engine.surfaces.follow.follow import Follow
 from tests.support import closed_port
 from tests.support.command import ROOT
 from tests.support.installation import Settings

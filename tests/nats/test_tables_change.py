@@ -9,36 +9,22 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.tables_change import moving
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.latest import Latest
-from phaseline.engine.replay.archive import check
-from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.recorded_log import Processors, Span, rebuild
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.replay.whatif import WhatIf
-from phaseline.engine.settings import FEEDS
-from phaseline.engine.worker.ownership.claim import Claim
-from phaseline.engine.worker.ownership.load_states import PartitionStates
-from phaseline.engine.worker.ownership.tables_change.tables_report import tables_report
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, SetupError
 from phaseline.tables import Timeout
-from tests.support.archives import audit_of_both, run_archive, with_archive
+from tests.support.archives import Folder, audit_of_both, check, run_archive, with_archive
 from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
 from tests.support.command import ROOT, call
-from tests.support.installation import LIMIT, Settings, Wire, Worker
+from tests.support.installation import FEEDS, LIMIT, Settings, Wire, Worker
 from tests.support.jobs_at_work import AFTER, BEGIN, audit, decide, replace_kinds, sent, states, worker
 from tests.support.log_check import stored
 from tests.support.own_product import OWN
+from tests.support.owners import Claim, Message, PartitionStates, moving, tables_report, take_over
 from tests.support.raising import raises
 from tests.support.random_events import publish
+from tests.support.reading import AsOf, Latest
+from tests.support.recorded_logs import Audit, FileLog, Processors, ServerLog, Span, WhatIf, exported, rebuild
 
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
 HASTY = Timeout("Pending", "expire", seconds=0.3)
@@ -262,8 +248,7 @@ async def test_an_archive_and_a_part_of_the_log_hold_the_change(
     await decide(wire, settings, FIRST, BEGIN)
     await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
     installation = await decide(wire, settings, SECOND, [("job", "create", f"q/{n}") for n in range(60)])
-    async with ServerLog.open(installation, Span()) as log:
-        await export(log, tmp_path / "log.jsonl", records=True, expect=False)
+    await exported(installation, tmp_path / "log.jsonl")
     for span in (Span("p"), Span("q"), Span(first=len(BEGIN) - 2), Span(first=len(BEGIN) + 1), Span(last=len(BEGIN))):
         async with ServerLog.open(installation, span) as log:
             found = await Audit(log, SECOND, span.root, None).run()

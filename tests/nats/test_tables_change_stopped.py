@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.core.tables_change import moving
-from phaseline.engine.core.tables_change.change import TablesChange
-from phaseline.engine.core.tree import Tree
 from phaseline.schemas.records import Entity
 from tests.support.changed_jobs import FIRST, SECOND
 from tests.support.installation import LIMIT, Settings, Wire, Worker, at_work
 from tests.support.own_installation import Client
+from tests.support.owners import TablesChange, Tree, moving
 
 
 async def test_the_scan_ends(wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,17 +9,6 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import Processor
-from phaseline.engine.core.tree import Tree
-from phaseline.engine.log import checkpoint
-from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import Clock, import_log
-from phaseline.engine.replay.recorded_log import Span, StoredEvent
-from phaseline.engine.replay.server_log import ServerLog
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
@@ -41,7 +30,18 @@ from tests.support.installation import (
     working,
 )
 from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.owners import Message, Processor, Tree, checkpoint
 from tests.support.random_events import RandomEvents, Sent, publish
+from tests.support.recorded_logs import (
+    Clock,
+    ServerLog,
+    Span,
+    StoredEvent,
+    audit_of,
+    export,
+    import_log,
+)
+from tests.support.streams import last_message_from_leader
 
 SECOND = 1_000_000_000
 FACET = Facet(
@@ -320,7 +320,7 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
     for path in (tmp_path / "log.plog", tmp_path / "log.jsonl"):
         async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span("d")) as source:
             counts = await export(source, path, records=True, expect=False)
-        verdict = await Audit(FileLog(path), KINDS, None, None).run()
+        verdict = await audit_of(path, KINDS)
         assert (verdict.holds, verdict.events, counts["event"]) == (True, 11, 11)
     other = replace(settings, prefix=f"{settings.prefix}-other")
     async with working(other, wire, KINDS) as copy:

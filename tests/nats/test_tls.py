@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.accounts.users import AccountPlan
 from phaseline.schemas.errors import SetupError
-from tests.support.accounts_server import AccountsServer
+from tests.support.accounts_server import AccountPlan, AccountsServer
 from tests.support.certificates import CertificateAuthority
 from tests.support.installation import EmbeddedServer, Settings, Wire, provision
 from tests.support.operator_server import OperatorServer

@@ -12,12 +12,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 from structlog.testing import capture_logs
 
-from phaseline.engine.core.process import Batch
 from phaseline.engine.worker.tracing import MOST_LINKS, Tracing
 from phaseline.schemas.errors import Fenced
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, Settings, Wire, Worker, ready
 from tests.support.own_installation import Client
+from tests.support.owners import Batch
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SAMPLED, UNSAMPLED = f"00-{TRACE}-{SPAN}-01", f"00-{TRACE}-{SPAN}-00"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.products.observe import cluster
 from tests.support import browser
 from tests.support.foreign_programs import helm, kubectl, node, python
 from tests.support.kubernetes_server import Kube, serving
+from tests.support.observing import cluster
 
 __all__ = ["chromium", "helm", "kube", "kubectl", "node", "python"]
 

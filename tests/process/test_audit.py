@@ -11,18 +11,13 @@ import pytest_asyncio
 from msgspec.structs import replace
 
 from phaseline.engine.core import decide
-from phaseline.engine.core.message import Message
 from phaseline.engine.core.rejections import without_step
-from phaseline.engine.replay.audit import Audit, AuditReport, compare_states, is_reworded
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.engine.surfaces.cli import render_replay
-from phaseline.engine.surfaces.cli.output import Output
 from phaseline.schemas import codec
 from phaseline.schemas.records import By, Cause, Entity, FacetState, Mark, Record, Rejection, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import call
+from tests.support.command_line import Output, render_replay
 from tests.support.health_scripts import EVERYDAY, OBJECT
 from tests.support.installation import (
     EmbeddedServer,
@@ -36,7 +31,17 @@ from tests.support.installation import (
 )
 from tests.support.log_check import stored
 from tests.support.own_installation import OwnInstallation
+from tests.support.owners import Message
 from tests.support.random_events import RandomEvents, publish
+from tests.support.recorded_logs import (
+    Audit,
+    AuditReport,
+    ServerLog,
+    Span,
+    compare_states,
+    first_event_after,
+    is_reworded,
+)
 
 KINDS = BUILT_IN_KINDS
 EVENTS = 600

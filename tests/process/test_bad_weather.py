@@ -15,13 +15,12 @@ import structlog
 
 from phaseline.engine.nats.embedded import supervisor
 from phaseline.engine.nats.embedded.supervisor import Supervisor
-from phaseline.engine.worker import system
 from phaseline.schemas.errors import NoAnswer, NoRoom, SetupError, Unconfirmed
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
 from tests.support.command import LIMIT, call, line_with, process
-from tests.support.installation import EmbeddedServer, PublishResult, Settings, Wire, provision
+from tests.support.installation import EmbeddedServer, PublishResult, Settings, Wire, provision, system
 from tests.support.own_installation import Client
 from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to

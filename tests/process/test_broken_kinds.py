@@ -13,7 +13,6 @@ import pytest
 from phaseline.engine.core import intake
 from phaseline.engine.surfaces.cli import broken_kinds
 from phaseline.engine.surfaces.cli.doctor import doctor
-from phaseline.engine.surfaces.cli.get import get
 from phaseline.engine.surfaces.doctor import installation_checks
 from phaseline.machines import built_in
 from phaseline.machines.compiler.packages.broken_kinds import load
@@ -23,6 +22,7 @@ from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import COMMAND, ROOT
+from tests.support.command_line import get
 from tests.support.installation import Settings, Wire, Worker
 from tests.support.raising import raises
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.log.changes import Change, Changes
+from phaseline import Change
+from phaseline.engine.log.changes import Changes
 from phaseline.schemas.errors import EntityUnknown, InvalidInput
 from phaseline.schemas.records import Entity, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS

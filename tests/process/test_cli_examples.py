@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.surfaces.cli import cli
 from tests.support.command import ROOT
+from tests.support.command_line import cli
 from tests.support.pages.blocks import blocks, commands
 from tests.support.pages.runner import PageRun
 

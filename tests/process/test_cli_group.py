@@ -10,12 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 import phaseline
-from phaseline.engine.surfaces.cli import cli, options, reference
+from phaseline.engine.surfaces.cli import reference
 from phaseline.engine.surfaces.cli.help import GROUPS, Page, Shared
 from phaseline.machines.built_in import installed
 from phaseline.machines.docs import markdown, mermaid
 from phaseline.schemas.errors import Exit
 from tests.support.command import ROOT, Shell
+from tests.support.command_line import cli, options
 from tests.support.installation import Settings
 
 TOP = click.Context(cli, info_name="phaseline", **cli.context_settings)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from phaseline.engine.surfaces.cli import cli
 from phaseline.schemas import codec
 from tests.support import closed_port
 from tests.support.command import Shell
+from tests.support.command_line import cli
 from tests.support.own_installation import Client
 
 MORNING = Path("examples/morning.jsonl")

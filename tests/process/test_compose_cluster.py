@@ -15,13 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.accounts.users import inbox_of
-from phaseline.engine.nats.embedded.server import find_binary
-from phaseline.engine.surfaces.client.connecting import connect
+from phaseline import connect
 from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
+from tests.support.accounts_server import inbox_of
 from tests.support.command import Shell, ended, line_with
 from tests.support.compose_file import CERTIFICATES, CONFIGURATION, FOLDER, OURS, SERVERS, WORKERS
-from tests.support.installation import Settings, Wire
+from tests.support.installation import Settings, Wire, find_binary
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
 LIMIT = 60

@@ -8,11 +8,10 @@ import click
 import pytest
 
 from phaseline.engine.nats.nats_context import names
-from phaseline.engine.settings import DEFAULT_URL
-from phaseline.engine.surfaces.cli import connection, contexts, options
-from phaseline.engine.surfaces.cli.get import get
+from phaseline.engine.surfaces.cli import connection, contexts
 from tests.support.command import Shell, process
-from tests.support.installation import EmbeddedServer, Settings
+from tests.support.command_line import get, options
+from tests.support.installation import DEFAULT_URL, EmbeddedServer, Settings
 
 
 @pytest.fixture

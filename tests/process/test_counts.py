@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.log.when import Moment
+from phaseline import Moment
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from tests.support import fleet_objects as fleet
 from tests.support.command import Shell

@@ -14,9 +14,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from phaseline.engine.nats.embedded.server import find_binary
 from tests.support.command import Shell, ended
 from tests.support.deploy_files import base, environment, pods
+from tests.support.installation import find_binary
 from tests.support.patience import LIMIT
 
 CONTAINERS = {found["name"]: found for pod in pods(base()) for found in pod["containers"]}

@@ -47,6 +47,20 @@ FAILS = "import sys; print(sys.argv[1:]); raise SystemExit(1)"
 PASSES = "import sys; print(sys.argv[1:])"
 
 
+def test_the_types_of_tests_are_checked_by_check_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    mypy = tmp_path / "mypy"
+    mypy.write_text(f"#!{sys.executable}\n{FAILS}")
+    mypy.chmod(0o755)
+    monkeypatch.setattr(dev, "program", lambda name: str(mypy) if name == "mypy" else sys.executable)
+    monkeypatch.setattr(dev, "LINT", (["mypy"],))
+    for run in (dev.lint, lambda: dev.run_beside_lint(["tests", "-c", ENDLESS])):
+        with pytest.raises(SystemExit):
+            run()
+    assert capfd.readouterr().out.splitlines() == ["[]", str([*dev.PRODUCT])]
+
+
 @pytest.mark.parametrize(
     ("failed", "alone", "code"),
     [(["a", "b"], PASSES, 0), (["a"], FAILS, 1), (["a", "b", "c", "d"], PASSES, 1), ([], PASSES, 1)],

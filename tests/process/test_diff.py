@@ -2,7 +2,7 @@
 
 import asyncio
 
-from phaseline.engine.products.gitops.last_observation import ObjectDiff
+from phaseline.gitops import ObjectDiff
 from phaseline.schemas.errors import InvalidInput, NotFound
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, resource_id

@@ -26,12 +26,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from phaseline.engine.surfaces.cli import cli
-from phaseline.engine.surfaces.cli.failures import say_error
-from phaseline.engine.surfaces.cli.new import package
 from phaseline.machines import built_in
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import SetupError
+from tests.support.command_line import cli, package, say_error
 from tests.support.installation import Settings, Wire, Worker
 from tests.support.pages import outputs
 from tests.support.pages.blocks import blocks, commands

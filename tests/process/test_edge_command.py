@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.embedded.server import find_binary
 from tests.support.certificates import CertificateAuthority
 from tests.support.command import Shell
 from tests.support.edge_site import nodes, publish, site
-from tests.support.installation import Settings, Wire
+from tests.support.installation import Settings, Wire, find_binary
 
 
 def verdict(path: Path) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.worker.sites import event_sources
 from tests.support.edge_lock_holder import held_and_killed
+from tests.support.edge_site import event_sources
 from tests.support.installation import Layout, Settings, Wire, provision
 from tests.support.nats_cluster import cluster, provisioned, until_whole
 

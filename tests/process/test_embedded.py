@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.embedded import server as embedded
 from phaseline.schemas.errors import SetupError
 from tests.support.installation import EmbeddedServer, Settings, Wire
 from tests.support.raising import raises
@@ -56,12 +55,11 @@ async def test_a_taken_port_is_named(own_server: EmbeddedServer, tmp_path: Path)
             pass
 
 
-async def test_a_data_directory_has_one_server(
-    own_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "LOCK_LIMIT", 0.1)
+async def test_a_data_directory_has_one_server(own_server: EmbeddedServer, tmp_path: Path) -> None:
+    other = EmbeddedServer(tmp_path / "nats")
+    other.lock_limit = 0.1
     with raises(SetupError.data_dir_in_use):
-        async with EmbeddedServer(tmp_path / "nats"):
+        async with other:
             pass
 
 

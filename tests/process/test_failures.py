@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.surfaces.cli import failures
 from phaseline.schemas.errors import Exit, every
 from tests.support import closed_port
 from tests.support.certificates import CertificateAuthority
 from tests.support.command import Shell, call
+from tests.support.command_line import failures
 from tests.support.installation import EmbeddedServer
 from tests.support.tcp_proxy import proxy_to
 

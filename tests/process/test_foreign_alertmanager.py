@@ -17,12 +17,12 @@ from urllib.request import urlopen
 import pytest
 
 from phaseline.engine.products.notices.fold.bodies import alerts
-from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import alert_states
 from phaseline.schemas.records import SECOND
 from tests.support import free_ports
 from tests.support.foreign_programs import INSTALLED
 from tests.support.installation import Settings, Wire, at_work
+from tests.support.notified import Receiver
 from tests.support.odd_receivers import OddReceiver, receiving
 from tests.support.own_installation import Client
 from tests.support.senders import KINDS, LIMIT, at_send, began, ended, until

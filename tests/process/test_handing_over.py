@@ -9,11 +9,21 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.worker import hand_over, lease
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import LIMIT, Installation, Layout, Settings, Wire, Worker, provision, until_decided
+from tests.support.installation import (
+    LIMIT,
+    Installation,
+    Layout,
+    Pacing,
+    Settings,
+    Wire,
+    Worker,
+    provision,
+    until_decided,
+)
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.own_installation import OwnInstallation
+from tests.support.owners import hand_over
 from tests.support.random_events import RandomEvents, publish
 
 PARTITIONS = 6
@@ -22,8 +32,10 @@ PARTITIONS = 6
 class Running:
     """A worker in this process, with a connection of its own."""
 
-    def __init__(self, wire: Wire, settings: Settings, name: str) -> None:
-        self.worker, self.stop = Worker(wire, settings, BUILT_IN_KINDS, name), asyncio.Event()
+    def __init__(self, wire: Wire, settings: Settings, name: str, hand_over: float = 600.0) -> None:
+        """hand_over: seconds after which it gives up partitions for which nobody asks."""
+        pacing = Pacing(hand_over=hand_over)
+        self.worker, self.stop = Worker(wire, settings, BUILT_IN_KINDS, name, pacing=pacing), asyncio.Event()
         self.task = asyncio.create_task(self.worker.run(self.stop))
 
     async def leave(self) -> None:
@@ -32,10 +44,10 @@ class Running:
 
 
 @asynccontextmanager
-async def fleet(settings: Settings, *names: str) -> AsyncIterator[dict[str, Running]]:
+async def fleet(settings: Settings, *names: str, hand_over: float = 600.0) -> AsyncIterator[dict[str, Running]]:
     """Workers of these names. They are stopped together."""
     wires = [await Wire.start(settings, name) for name in names]
-    running = {name: Running(wire, settings, name) for name, wire in zip(names, wires, strict=True)}
+    running = {name: Running(wire, settings, name, hand_over) for name, wire in zip(names, wires, strict=True)}
     try:
         yield running
     finally:
@@ -45,9 +57,8 @@ async def fleet(settings: Settings, *names: str) -> AsyncIterator[dict[str, Runn
 
 
 @pytest.fixture
-def settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Leases that do not expire in a test, and owners that do not give up without being asked."""
-    monkeypatch.setattr(lease, "HAND_OVER", 600.0)
+def settings(settings: Settings) -> Settings:
+    """Leases that do not expire in a test."""
     return replace(settings, partitions=PARTITIONS, lease=120.0)
 
 
@@ -133,9 +144,8 @@ async def test_an_owner_that_is_not_asked_gives_up_in_time(
         """Nobody asks."""
 
     monkeypatch.setattr(hand_over, "ask", never)
-    monkeypatch.setattr(lease, "HAND_OVER", 0.3)
     settings = replace(settings, lease=1.0)
-    async with fleet(settings, "a") as running, fleet(settings, "b") as more:
+    async with fleet(settings, "a", hand_over=0.3) as running, fleet(settings, "b", hand_over=0.3) as more:
         await until_owned({**running, **more}, "a", "b")
         await running["a"].leave()
         await until_owned(more, "b")

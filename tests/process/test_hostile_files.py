@@ -13,20 +13,27 @@ from typing import Any
 import pytest
 import zstandard
 
-from phaseline.engine.replay import log_bytes, log_format
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import Clock, ImportResult, Player
-from phaseline.engine.replay.log_file import LogFile
-from phaseline.engine.replay.log_format import EventItem, Header
-from phaseline.engine.replay.recorded_log import Processors, rebuild
-from phaseline.engine.replay.whatif import WhatIf
+from phaseline.engine.replay import log_bytes
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, LogFileDamaged, PhaselineError
 from phaseline.schemas.subjects import Subjects
 from tests.support import hostile_logs
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.raising import raises
+from tests.support.recorded_logs import (
+    Clock,
+    EventItem,
+    FileLog,
+    Header,
+    ImportResult,
+    LogFile,
+    Player,
+    Processors,
+    WhatIf,
+    audit_of,
+    log_format,
+    rebuild,
+)
 
 HEADER = Header(prefix="pl", partitions=1, first=1, last=9)
 MEMORY = 700 << 20
@@ -118,7 +125,7 @@ async def read_every_way(path: Path) -> None:
         await rebuild(source, Processors(BUILT_IN_KINDS, source), None, lambda _: None)
 
     async def audited() -> None:
-        await Audit(FileLog(path), BUILT_IN_KINDS, None, None).run()
+        await audit_of(path, BUILT_IN_KINDS)
 
     async def compared() -> None:
         await WhatIf(FileLog(path), BUILT_IN_KINDS, BUILT_IN_KINDS, None, lambda _: None).run()

@@ -13,15 +13,12 @@ import yaml
 from structlog.testing import capture_logs
 
 from phaseline.engine import outgoing
-from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.products.observe.discovery import Resource
-from phaseline.engine.products.observe.kubernetes_api import AnswerTooLarge, Unavailable
-from phaseline.engine.replay.archive.bucket import Bucket
-from phaseline.engine.surfaces.http.access import jwts
-from phaseline.engine.surfaces.http.access.access import JwtSettings
 from phaseline.schemas import bounds
 from phaseline.schemas.errors import BadArchive, NoAnswer, SetupError
+from tests.support.archives import Bucket
+from tests.support.http_server import KEY_PACE, JwtSettings, KeyPace, jwts
 from tests.support.lying_server import Answer, dripping, endless, head, lying, unfolding
+from tests.support.observing import AnswerTooLarge, Resource, Unavailable, cluster, discovery, kubernetes_api
 from tests.support.raising import raises
 
 TOKEN = "sha256~Zm9vYmFyLXNlY3JldC10b2tlbg"
@@ -135,8 +132,9 @@ async def test_a_change_without_end(tmp_path: Path, small: None) -> None:
             await discovery.cluster_of(api, None)
 
 
-def jwts_at(port: int, user: str = "") -> jwts.Jwts:
-    return jwts.Jwts(JwtSettings(f"http://{user}127.0.0.1:{port}/keys?key={TOKEN}", "https://id.example", "phaseline"))
+def jwts_at(port: int, user: str = "", pace: KeyPace = KEY_PACE) -> jwts.Jwts:
+    url = f"http://{user}127.0.0.1:{port}/keys?key={TOKEN}"
+    return jwts.Jwts(JwtSettings(url, "https://id.example", "phaseline", pace=pace))
 
 
 REDIRECTS = ["http://id.example/keys", "file:///etc/passwd", "ftp://127.0.0.1/keys"]
@@ -150,12 +148,11 @@ REDIRECTS = ["http://id.example/keys", "file:///etc/passwd", "ftp://127.0.0.1/ke
         endless(head(f"500 no {TOKEN}")), *(endless(head("302 Found", f"Location: {one}?{TOKEN}")) for one in REDIRECTS),
     ],
 )  # fmt: skip
-async def test_keys_that_do_not_come(body: AsyncIterator[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_that_do_not_come(body: AsyncIterator[bytes]) -> None:
     """Whoever presents a token learns in bounded time that it cannot be checked."""
-    monkeypatch.setattr(jwts, "PATIENCE", 0.4)
     async with lying(lambda _: body) as port, asyncio.timeout(60):
         with capture_logs() as logged, raises(NoAnswer.keys_unread):
-            await jwts_at(port).caller("eyJhbGciOiJSUzI1NiJ9.e30.c2ln")
+            await jwts_at(port, pace=KeyPace(patience=0.4)).caller("eyJhbGciOiJSUzI1NiJ9.e30.c2ln")
     assert TOKEN[:10] not in json.dumps(logged)
     assert [one["event"] for one in logged] == ["jwks_unreadable"]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from phaseline.engine.surfaces.cli import cli
-from phaseline.engine.surfaces.cli.new import package as files_of
 from phaseline.tables import Kinds
+from tests.support.command_line import cli
+from tests.support.command_line import package as files_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "new_kind"
 

@@ -8,12 +8,10 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.products.observe import bridge, cluster, discovery, kubernetes_api
-from phaseline.engine.products.observe.observer import Observer
-from phaseline.engine.products.observe.ownership import Ownership
 from phaseline.schemas.records import Entity
 from tests.support.kubernetes_server import Kube
 from tests.support.manifests import config
+from tests.support.observing import Observer, Ownership, bridge, cluster, discovery, kubernetes_api
 
 TRACKING = "argocd.argoproj.io/tracking-id"
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import yaml
 
-from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.schemas.errors import SetupError
 from tests.support import closed_port
@@ -17,6 +16,7 @@ from tests.support.gitops_history import APP
 from tests.support.installation import Settings, Wire, inspect, until_decided
 from tests.support.kubernetes_server import Kube
 from tests.support.manifests import kubernetes_object
+from tests.support.observing import cluster, discovery, kubernetes_api
 from tests.support.own_installation import Client
 from tests.support.raising import raises
 

@@ -13,12 +13,11 @@ from typing import Any
 
 import yaml
 
-from phaseline.engine.products.observe import discovery
-from phaseline.engine.products.observe.owned import MAKES
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
 from tests.support.kubernetes_server import Kube
 from tests.support.manifests import Manifest, kubernetes_object
+from tests.support.observing import MAKES, discovery
 from tests.support.own_installation import Client
 from tests.support.owned_objects import POD, READY, REPLICA_SET, happening, named, pod, replica_set, web
 

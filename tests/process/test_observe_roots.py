@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.products.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.products.observe.events import ObservedEvent
-from phaseline.engine.products.observe.roots import Roots
 from phaseline.schemas.errors import NatsUnreachable
 from phaseline.schemas.records import Entity
 from tests.support.command import Shell
 from tests.support.installation import Settings
 from tests.support.kubernetes_server import Kube, serving
+from tests.support.observing import ObservedEvent, Roots, cluster, discovery, kubernetes_api
 from tests.support.own_installation import Client
 
 ME = "/observe/me cluster-1"

@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from phaseline.engine.surfaces.cli import render
 from phaseline.schemas.records import nanoseconds
 from tests.support.command import Shell
+from tests.support.command_line import render
 from tests.support.own_installation import Client
 from tests.support.terminal import on_a_terminal, without_codes
 

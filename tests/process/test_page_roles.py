@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.surfaces.http.access import tokens
-from phaseline.engine.surfaces.http.access.access import COOKIE, AccessSettings
 from tests.support import browser
 from tests.support.browser import Tab
-from tests.support.http_server import Api, http_server
+from tests.support.http_server import COOKIE, AccessSettings, Api, http_server, tokens
 from tests.support.installation import Settings, Wire, installation_with_history
 
 SCREENS = ("now", "now?view=table", "tree", "tree/c1?sel=cluster/c1", "time?from=1", "time?from=1&view=lanes&tree=c2",
@@ -44,7 +42,7 @@ async def site(chromium: Any, settings: Settings, wire: Wire, tmp_path: Path) ->
     }  # fmt: skip
     async with (
         installation_with_history(settings, wire, events=60, clusters=3),
-        http_server(settings, access=AccessSettings(path)) as served,
+        http_server(settings, access=AccessSettings(path, look=0.0)) as served,
     ):
         await served.place()
         yield Site(served, made, path)
@@ -119,10 +117,7 @@ async def test_sending_again_says_which_role_it_needs(chromium: Any, site: Site)
             assert await tab.page.get_by_text("This needs the role operate.").count() == (not may)
 
 
-async def test_who_lost_his_token_is_asked_for_another_one(
-    chromium: Any, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tokens, "LOOK", -1.0)
+async def test_who_lost_his_token_is_asked_for_another_one(chromium: Any, site: Site) -> None:
     async with browser.tab(chromium) as tab:
         await logged_in(tab, site, "reader")
         site.path.write_text("\n".join(line for line in site.path.read_text().splitlines() if " reader " not in line))

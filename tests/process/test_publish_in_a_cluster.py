@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas import codec
 from phaseline.schemas.errors import PhaselineError
 from tests.support.cloud_events import event
 from tests.support.installation import Layout, PublishResult, Settings, Wire
 from tests.support.nats_cluster import Member, cluster, provisioned, until_whole
 from tests.support.own_installation import Client
+from tests.support.streams import read_all
 
 PATIENCE = 120.0
 """Seconds: elections follow each other on a busy machine, and one event may need several."""

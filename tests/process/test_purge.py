@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.log import purge
 from phaseline.schemas.errors import Undecided
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, Worker, inspect
 from tests.support.log_check import stored
 from tests.support.own_installation import Client, OwnInstallation
+from tests.support.owners import purge
 
 ID = "shop/shop/core:ConfigMap/shop/words"
 OTHER = "shop/shop/core:ConfigMap/shop/other"

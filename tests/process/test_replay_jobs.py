@@ -16,18 +16,13 @@ import pytest
 from msgspec.structs import replace
 
 from benchmarks.replay import write
-from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.log_file import LogFile
-from phaseline.engine.replay.log_format import Item, RecordItem
-from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.surfaces.cli import side_by_side
-from phaseline.engine.surfaces.cli.log_source import Part
-from phaseline.engine.surfaces.cli.replay_task import Task
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import SetupError
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, call
 from tests.support.installation import Settings
 from tests.support.raising import raises
+from tests.support.recorded_logs import FileLog, Item, LogFile, LogWriter, Part, RecordItem, Task
 from tests.support.replay_shares import in_shares, printed
 
 EVENTS = 300

@@ -7,18 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import Processor
-from phaseline.engine.core.tree import Tree
 from phaseline.engine.log import table_eras
-from phaseline.engine.log.checkpoint import Plan
-from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.replay.audit import Audit, AuditReport
-from phaseline.engine.replay.recorded_log import Span, StoredEvent
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.replay.whatif import WhatIf
-from phaseline.engine.worker.ownership import oversized_commit
-from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
@@ -39,8 +28,11 @@ from tests.support.installation import (
     until_decided,
 )
 from tests.support.log_check import stored
+from tests.support.owners import Message, Plan, Processor, Tree, oversized_commit, take_over
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish
+from tests.support.recorded_logs import AuditReport, ServerLog, Span, StoredEvent, WhatIf, audit_of
+from tests.support.streams import last_message_from_leader
 
 OLD = BUILT_IN_KINDS
 
@@ -71,8 +63,7 @@ async def decide(wire: Wire, settings: Settings, kinds: Kinds, events: list[Sent
 
 
 async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> AuditReport:
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as log:
-        return await Audit(log, kinds, None, None).run()
+    return await audit_of(Installation(wire, layout, BUILT_IN_KINDS), kinds)
 
 
 def story(fleet: RandomEvents) -> tuple[list[Sent], list[Sent]]:

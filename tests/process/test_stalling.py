@@ -9,30 +9,20 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import Processor
-from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.nats.reader import Reader
-from phaseline.engine.replay.audit import Audit
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.worker import deciding
-from phaseline.engine.worker.commits import WorkerShares
-from phaseline.engine.worker.deciding import CAREFUL, TRIES
-from phaseline.engine.worker.ownership.claim import Claim
-from phaseline.engine.worker.ownership.takeover import take_over
-from phaseline.engine.worker.partition import Partition
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ServerRefused
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import line_with
-from tests.support.installation import LIMIT, Installation, Layout, Settings, Wire, provision, until_decided
+from tests.support.installation import LIMIT, Installation, Layout, Pacing, Settings, Wire, provision, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import assert_log_is_the_fold, committed, decided
 from tests.support.manifests import deployment, kubernetes_object
+from tests.support.owners import Claim, Message, Partition, Processor, WorkerShares, take_over
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish
+from tests.support.recorded_logs import audit_of
+from tests.support.streams import Reader, last_message_from_leader
 
 STALLING = "tests.support.stalling_worker"
 INNOCENT_SECONDS = 2.0
@@ -237,16 +227,16 @@ async def one_partition(settings: Settings, wire: Wire) -> tuple[Installation, R
     await publish(wire, list(fleet.cluster("c", 1)))
     async with workers(settings, 1):
         await until_decided(wire, layout)
-    return Installation(wire, layout, BUILT_IN_KINDS), fleet
+    return Installation(wire, layout, BUILT_IN_KINDS, pacing=Pacing(comes_back=0.1)), fleet
 
 
 async def tried_in_vain(installation: Installation) -> None:
     """Owners that take over, note the next event, and commit nothing."""
     attempts = []
-    for number in range(1 + TRIES):
+    for number in range(1 + 3):
         claim = await take_over(installation, 0, f"w{number}")
         attempts.append(claim.checkpoint.attempts)
-        if claim.checkpoint.attempts >= CAREFUL:
+        if claim.checkpoint.attempts >= 2:
             await claim.note_try(claim.position + 1, (*claim.checkpoint.triers, f"w{number}"))
     assert attempts == [1, 2, 3, 4]
 
@@ -262,11 +252,6 @@ async def decided_by_another(installation: Installation, living: frozenset[str] 
     await until_decided(installation.wire, installation.layout)
     stop.set()
     await running
-
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deciding, "RETURN", 0.1)
 
 
 async def test_an_event_is_not_parked_while_a_worker_that_noted_it_lives(settings: Settings, wire: Wire) -> None:
@@ -295,7 +280,7 @@ async def test_an_event_that_fails_without_ending_the_worker_is_parked_too(
         await append_row(claim, messages, position)
 
     monkeypatch.setattr(Claim, "append_row", fail)
-    for _ in range(1 + TRIES):
+    for _ in range(1 + 3):
         with raises(ServerRefused.payload_too_large):
             await Partition(installation, 0, "w").run(asyncio.Event())
     await decided_by_another(installation)
@@ -318,8 +303,7 @@ async def test_an_event_is_parked_once_three_owners_noted_it_and_ended(settings:
     assert (parked.trigger, parked.reason) == ("cordon", "fault")
     assert isinstance(found[-1], Transition)
     assert found[-1].trigger == "drain"
-    async with ServerLog.open(installation, Span()) as log:
-        report = await Audit(log, BUILT_IN_KINDS, None, None).run()
+    report = await audit_of(installation, BUILT_IN_KINDS)
     assert (report.holds, report.reworded) == (True, 0)
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.nats.stream_settings.change import CopyProgress, change, is_whole
-from phaseline.engine.nats.streams import reports
+from phaseline.engine.nats.stream_settings.change import change
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Layout, Settings, Wire, until_decided
 from tests.support.killable_worker import workers
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.nats_cluster import cluster, provisioned, until_whole
 from tests.support.random_events import RandomEvents, publish
+from tests.support.streams import CopyProgress, is_whole, reports
 
 
 async def apply(wire: Wire, settings: Settings, layout: Layout) -> list[CopyProgress]:

@@ -16,14 +16,9 @@ import pytest
 import pytest_asyncio
 from msgspec.structs import replace
 
-from phaseline.engine.core.process import Processor
-from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
-from phaseline.engine.log.when import Moment, When
-from phaseline.engine.replay.recorded_log import StoredEvent
-from phaseline.engine.surfaces.cli import render
+from phaseline import Moment, Timeline, When
+from phaseline.engine.log.timeline import ticks, timeline
 from phaseline.engine.surfaces.cli import timeline as command
-from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.scripts import NoScripts
@@ -31,12 +26,16 @@ from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, TreeUnknown
 from phaseline.schemas.records import SECOND, FacetState, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
+from phaseline.types import Lane
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
+from tests.support.command_line import Output, render
 from tests.support.installation import Layout, Settings, Wire, installation_with_history
 from tests.support.log_check import folded, whole
 from tests.support.own_installation import Client
+from tests.support.owners import Processor, Tree, evolve
 from tests.support.raising import raises
+from tests.support.recorded_logs import StoredEvent
 
 ROOT = Path(__file__).parents[2]
 KINDS = BUILT_IN_KINDS

@@ -7,18 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import Batch
-from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.surfaces.cli.undecided import lines
-from phaseline.engine.worker.commits import Commits
-from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import Installation, Settings, Wire, Worker, layout_of, provision
 from tests.support.own_installation import Client
+from tests.support.owners import Batch, Claim, Commits, Message
+from tests.support.reading import Backlog, backlog
 
 NOBODY, IDLE = "not decided yet: no worker is running (events are waiting)", "no worker is running (nothing is waiting"
 NAMES = [f"c{number}" for number in range(20)]

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.log.explain.model import as_map
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition
 from tests.support.command import Shell
 from tests.support.installation import Wire
 from tests.support.own_installation import Client
+from tests.support.reading import as_map
 from tests.support.why_output import TIME, known
 
 SPAN = re.compile(r", (\d+ ms|[\d.]+ s|\d+ \w \d+ \w)$", re.MULTILINE)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.worker.faults import IN_A_ROW
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.command import Shell
@@ -15,6 +14,9 @@ from tests.support.log_check import committed
 from tests.support.random_events import RandomEvents, Sent, publish
 
 BROKEN = "tests.support.broken_worker"
+
+ENOUGH = 20
+"""Faults in a row after which a worker ends, if no event was decided meanwhile."""
 
 
 async def rejected(wire: Wire, layout: Layout) -> list[Rejection]:
@@ -36,7 +38,7 @@ async def test_a_worker_that_fails_on_all_that_it_decides_ends_and_says_so(setti
     settings = replace(settings, partitions=1)
     layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
     events = list(fleet.built(3, 4))
-    assert len(events) > IN_A_ROW
+    assert len(events) > ENOUGH
     await publish(wire, events)
     worker = await WorkerProcess.start(settings, ".", program=BROKEN)
     _, said = await asyncio.wait_for(worker.process.communicate(), LIMIT)
@@ -56,7 +58,7 @@ async def test_one_tree_and_one_kind_never_end_it(settings: Settings, wire: Wire
     events = [*fleet.cluster("c1", 30), *fleet.cluster("c0", 1)] if failed == "c1" else list(fleet.built(3, 30))
     await broken_for(pattern, settings, wire, layout, events)
     found = await rejected(wire, layout)
-    assert len(found) > IN_A_ROW
+    assert len(found) > ENOUGH
     assert {one.reason for one in found} == {"fault"}
     assert {one.id.partition("/")[0] if failed == "c1" else one.kind for one in found} == {failed}
 

@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-from phaseline.engine.worker import deciding
 from phaseline.engine.worker.deciding import DecidingThread, Pace
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.rules import rule
@@ -26,7 +25,6 @@ def test_no_other_code_takes_a_name_of_the_table_language() -> None:
 
 
 async def test_where_others_have_the_processor_a_long_decision_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deciding, "STUCK_SECONDS", 1)
     looks, over = list[float](), threading.Event()
 
     def computed(_: DecidingThread) -> float:
@@ -36,16 +34,15 @@ async def test_where_others_have_the_processor_a_long_decision_is_not_stuck(monk
         return looks[-1]
 
     monkeypatch.setattr(DecidingThread, "_computed", computed)
-    thread = DecidingThread("test")
-    assert await thread.run(over.wait, Pace())
+    thread = DecidingThread("test", 1.0)
+    assert await thread.run(over.wait, Pace(60.0))
     thread.close()
 
 
-async def test_a_decision_that_waits_for_something_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deciding, "STUCK_SECONDS", 1)
-    thread, over = DecidingThread("test"), threading.Event()
+async def test_a_decision_that_waits_for_something_is_stuck() -> None:
+    thread, over = DecidingThread("test", 1.0), threading.Event()
     with pytest.raises(SetupError) as caught:
-        await thread.run(over.wait, Pace())
+        await thread.run(over.wait, Pace(60.0))
     assert SetupError.decision_stuck.made(caught.value)
     over.set()
     thread.close()

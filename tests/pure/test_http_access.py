@@ -48,12 +48,11 @@ def test_wrong_roles(word: str, says: str) -> None:
     assert says in str(refused.value)
 
 
-def test_a_token_is_made_found_and_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "LOOK", -1.0)
+def test_a_token_is_made_found_and_taken_away(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     first, second = tokens.add(path, "alice", ["read", "operate"]), tokens.add(path, "ci", ["publish:c1"])
     assert (path.stat().st_mode & 0o777, first in path.read_text()) == (0o600, False)
-    known = tokens.Tokens(path)
+    known = tokens.Tokens(path, look=-1.0)
     alice = known.caller(first)
     assert alice is not None
     assert alice == Caller("alice", frozenset({"read", "operate"}))

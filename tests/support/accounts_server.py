@@ -1,6 +1,7 @@
 """A server with the accounts that `phaseline admin accounts` prints, a worker on it, and settings for each user.
 
-Belongs here: starting it, and connecting as one of its users. Does not: what each user may do (the tests say it).
+Belongs here: starting it, connecting as one of its users, what tests of accounts take from the engine. Does not:
+what each user may do (the tests say it).
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from phaseline.engine.nats.accounts import roles
 from phaseline.engine.nats.accounts.keys import KeyFolder
 from phaseline.engine.nats.accounts.nats_conf import nats_conf
 from phaseline.engine.nats.accounts.users import AccountPlan, inbox_of
@@ -18,6 +20,8 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+
+__all__ = ["AccountPlan", "inbox_of", "roles"]
 
 SPY = "spy"
 """A user of the engine's account who sees everything there. Only tests have one."""

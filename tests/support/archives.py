@@ -1,6 +1,7 @@
 """Archiving in tests: small parts, and everything that a log can be asked for.
 
-Belongs here: one run, an installation with its archive, the records and the states of it. Does not: the tests.
+Belongs here: one run, an installation with its archive, the records and the states of it, and what tests of archives
+take from the engine. Does not: the tests.
 """
 
 import asyncio
@@ -16,15 +17,24 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.engine.nats.api_reply import EXPECTED
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.archive import check, open_archive
 from phaseline.engine.replay.archive.archived_log import ArchivedLog
+from phaseline.engine.replay.archive.bucket import Bucket
 from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.archive.manifest import Manifest
+from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.open_archive import Archive
+from phaseline.engine.replay.archive.open_store import store_at
 from phaseline.engine.replay.archive.run import Archiver, ArchiveRun
+from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.audit import Audit, AuditReport
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.records import SECOND, Transition
+
+__all__ = [
+    "Archive", "ArchiveNote", "ArchiveStore", "ArchivedLog", "Archiver", "Bucket", "Folder", "Manifest", "PartEntry",
+    "check", "note", "open_archive", "store_at",
+]  # fmt: skip
 
 SMALL = 40
 """Positions in a part, at least."""

@@ -1,6 +1,7 @@
-"""A command line that others write for us, in a manifest, a unit or a compose file: whether the command takes it.
+"""The command in this process: whether it takes a command line that others write for us, in a manifest or a unit.
 
-Belongs here: parsing without running. Does not: the files (`compose_file`, `units`).
+Belongs here: parsing without running, and what tests of commands take from the engine. Does not: the files
+(`compose_file`, `units`), running commands (`command`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,7 +9,13 @@ from typing import Any
 
 import click
 
-from phaseline.engine.surfaces.cli import cli
+from phaseline.engine.surfaces.cli import cli, failures, options, render, render_replay
+from phaseline.engine.surfaces.cli.failures import say_error
+from phaseline.engine.surfaces.cli.get import get
+from phaseline.engine.surfaces.cli.new import package
+from phaseline.engine.surfaces.cli.output import Output
+
+__all__ = ["Output", "cli", "failures", "get", "options", "package", "render", "render_replay", "say_error"]
 
 
 def command_of(words: Sequence[str]) -> tuple[click.Command, list[str]]:

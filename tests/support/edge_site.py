@@ -1,6 +1,7 @@
 """A hub and its edges: real servers that are connected as leaf nodes, with the configuration that the command prints.
 
-Belongs here: starting them, connecting to them, what EVENTS holds. Does not: what edges should do (the tests).
+Belongs here: starting them, connecting to them, what EVENTS holds, and what tests of edges take from the engine. Does
+not: what edges should do (the tests).
 """
 
 import asyncio
@@ -19,16 +20,24 @@ from phaseline.engine.nats.streams import Layout, provision
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.worker.sites import adding
+from phaseline.engine.worker.sites import adding, edge_state, edge_streams, event_sources, uplink
 from phaseline.engine.worker.sites.adding import AddedEdge, StoreWanted
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.engine.worker.sites.edge_server import EdgeServer, edge_server, users_at_edge
+from phaseline.engine.worker.sites.edge_state import EdgeState
+from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
+from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas.errors import PhaselineError
 from tests.support import free_ports
 from tests.support.accounts_server import AccountsServer
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.patience import wait_for
 from tests.support.raw_checker import read
+
+__all__ = [
+    "EdgeNames", "EdgeState", "InletKeeper", "StoreWanted", "Uplink", "adding", "edge_state", "edge_streams",
+    "event_sources", "uplink",
+]  # fmt: skip
 
 PREFIX = "pl"
 

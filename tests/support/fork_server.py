@@ -21,19 +21,17 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import metadata
 from typing import Any, NamedTuple, NoReturn
 
-ALSO_NEEDED = (
-    "phaseline.engine.log.explain.said",
-    "phaseline.engine.log.restored.unheard",
-    "phaseline.engine.worker.system",
-    "phaseline.engine.worker.worker",
-    "phaseline.engine.surfaces.client.client",
-)
-"""Modules that commands import when they need them."""
+NEEDED = ("phaseline.engine", "phaseline.machines")
+"""Packages whose modules are imported, with the libraries that they need: commands import many when they need them."""
+LEFT_OUT = (".__main__", ".child", ".testing")
+"""The ends of the names of modules that are programs, and of the kit for tests."""
+ALSO_NEEDED = ("difflib", "jq", "pwd", "structlog.dev", "uvicorn", "yaml")
+"""Modules of others that commands import when they need them."""
 
 
 class Running(NamedTuple):
@@ -74,16 +72,20 @@ def serve(listening: socket.socket, prepare: Callable[[], None]) -> str:
 
 
 def prepare_commands() -> None:
-    """Import all commands, compile the tables, and read what installed packages add: each command asks for that."""
+    """Import all that commands may need, compile the tables, and read what installed packages add: each command asks for that."""
     metadata.entry_points = cache(metadata.entry_points)  # type: ignore[assignment]  # it reads a hundred files
-    package = importlib.import_module("phaseline.engine.surfaces.cli")
-    for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.surfaces.cli."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    for name in ALSO_NEEDED:
+    for name in (*ALSO_NEEDED, *(one for package in NEEDED for one in _modules(package))):
         importlib.import_module(name)
     for kind in importlib.import_module("phaseline.machines.built_in").installed().values():
         kind.compile()
+
+
+def _modules(name: str) -> Iterator[str]:
+    """The modules of a package, and of those in it, but for what is left out."""
+    yield name
+    for found in pkgutil.iter_modules(importlib.import_module(name).__path__, f"{name}."):
+        if not found.name.endswith(LEFT_OUT):
+            yield from _modules(found.name) if found.ispkg else [found.name]
 
 
 def _fork(listening: socket.socket, running: list[Running]) -> dict[str, Any] | None:

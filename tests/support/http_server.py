@@ -1,6 +1,6 @@
 """`phaseline serve` in this process, on a free port.
 
-Belongs here: starting it, and a client of it. Does not: the tests.
+Belongs here: starting it, a client of it, and what its tests take from the engine. Does not: the tests.
 """
 
 import asyncio
@@ -12,12 +12,23 @@ from typing import Any, NamedTuple
 import httpx2
 
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
-from phaseline.engine.surfaces.http.access.access import AccessSettings
+from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.http.access import jwts, tokens
+from phaseline.engine.surfaces.http.access.access import COOKIE, KEY_PACE, Access, AccessSettings, JwtSettings, KeyPace
+from phaseline.engine.surfaces.http.connections.clients import LIMITS, HttpLimits
+from phaseline.engine.surfaces.http.live import hub
+from phaseline.engine.surfaces.http.live.hub import Hub
+from phaseline.engine.surfaces.http.routes import all_routes
 from phaseline.engine.surfaces.http.server import serving
 from phaseline.engine.surfaces.http.service import Service
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+
+__all__ = [
+    "COOKIE", "KEY_PACE", "LIMITS", "Access", "AccessSettings", "HttpLimits", "Hub", "JwtSettings", "KeyPace",
+    "all_routes", "hub", "jwts", "maps", "serving", "tokens",
+]  # fmt: skip
 
 LIMIT = 120
 
@@ -51,11 +62,11 @@ def as_json(value: Any) -> Any:
 @asynccontextmanager
 async def http_server(
     settings: Settings, kinds: Kinds = BUILT_IN_KINDS, access: AccessSettings | None = None,
-    listen: str = "127.0.0.1:0", history: int = DEFAULT_HISTORY,
+    listen: str = "127.0.0.1:0", history: int = DEFAULT_HISTORY, limits: HttpLimits = LIMITS,
 ) -> AsyncIterator[Api]:  # fmt: skip
     """A server of the installation, once its fleet is loaded."""
     async with (
-        serving(settings, kinds, listen, history, access) as served,
+        serving(settings, kinds, listen, history, access, limits=limits) as served,
         httpx2.AsyncClient(base_url=served.url, timeout=LIMIT, trust_env=False, verify=False) as http,
     ):
         async with asyncio.timeout(LIMIT):

@@ -12,12 +12,14 @@ from dataclasses import replace
 from functools import partial
 
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.embedded.server import EmbeddedServer
+from phaseline.engine.nats.embedded.server import EmbeddedServer, find_binary
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.streams import Layout, inspect, layout_of, provision
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import DEFAULT_URL, FEEDS, PACING, Feed, Pacing, Settings
+from phaseline.engine.worker import system
+from phaseline.engine.worker.system import work
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support.log_check import decided
@@ -25,8 +27,9 @@ from tests.support.patience import wait_for
 from tests.support.random_events import RandomEvents, publish
 
 __all__ = [
-    "LIMIT", "EmbeddedServer", "Installation", "Layout", "PublishResult", "Settings", "Stored", "Wire", "Worker",
-    "at_work", "inspect", "installation_with_history", "layout_of", "provision", "ready", "until_decided", "working",
+    "DEFAULT_URL", "FEEDS", "LIMIT", "EmbeddedServer", "Feed", "Installation", "Layout", "Pacing", "PublishResult",
+    "Settings", "Stored", "Wire", "Worker", "at_work", "find_binary", "inspect", "installation_with_history",
+    "layout_of", "provision", "ready", "system", "until_decided", "work", "working",
 ]  # fmt: skip
 
 LIMIT = 120
@@ -34,11 +37,13 @@ LIMIT = 120
 
 
 @asynccontextmanager
-async def at_work(settings: Settings, wire: Wire, kinds: Kinds | None = None) -> AsyncIterator[Layout]:
+async def at_work(
+    settings: Settings, wire: Wire, kinds: Kinds | None = None, pacing: Pacing = PACING
+) -> AsyncIterator[Layout]:
     """An installation with a worker while the block runs. kinds: by default the built-in ones."""
     from tests.support.built_in_kinds import BUILT_IN_KINDS  # the kernel is tested without them
 
-    worker, stop = Worker(wire, settings, kinds or BUILT_IN_KINDS), asyncio.Event()
+    worker, stop = Worker(wire, settings, kinds or BUILT_IN_KINDS, pacing=pacing), asyncio.Event()
     running = asyncio.create_task(worker.run(stop))
     try:
         await ready(worker, running)

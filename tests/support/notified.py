@@ -1,6 +1,7 @@
 """An installation whose notices are told: a worker of the installation of notices, and a notifier, while a block runs.
 
-Belongs here: starting both, waiting for what they store. Does not: the tests.
+Belongs here: starting both, waiting for what they store, and what their tests take from the engine. Does not: the
+tests.
 """
 
 import asyncio
@@ -10,12 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.notices import running
 from phaseline.engine.products.notices.events import events_of
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.fold.fold import Fold
-from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.products.notices.fold.grouping import named
+from phaseline.engine.products.notices.fold.rules import Receiver, Rules
 from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.notifier import Notifier
+from phaseline.engine.products.notices.past import tried
+from phaseline.engine.products.notices.sending.counts import DeliveryCounts
+from phaseline.engine.products.notices.sending.sender import sending
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
@@ -23,6 +29,10 @@ from phaseline.schemas.errors import EntityUnknown, NatsUnreachable
 from phaseline.schemas.records import Transition
 from tests.support.installation import at_work
 from tests.support.patience import wait_for
+
+__all__ = [
+    "DeliveryCounts", "Notifier", "Receiver", "named", "of_notices", "read_rules", "running", "sending", "tried",
+]  # fmt: skip
 
 ROLES = ("STATE", "LIVE", "EVENTS", "LEASE", "LOG")
 

@@ -1,7 +1,7 @@
 """The fixture `installation`: an installation of a test's own, with workers and clients.
 
-Belongs here: `OwnInstallation`, and the names of the client that tests speak of. Does not: the fixture itself
-(`tests/conftest.py`), what tests of one subject share (the modules beside this one).
+Belongs here: `OwnInstallation`, what the doctor finds, and the names of the client that tests speak of. Does not: the
+fixture itself (`tests/conftest.py`), what tests of one subject share (the modules beside this one).
 
 A test with a server, in `tests/nats`, or in `tests/process` if it starts processes:
 
@@ -23,15 +23,17 @@ from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.streams import Layout, inspect, provision
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.audit import AuditReport
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import PACING, Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.session import Session
+from phaseline.engine.surfaces.doctor.check_result import CheckResult
+from phaseline.engine.surfaces.doctor.examine import examine
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support.installation import at_work, until_decided
 from tests.support.log_check import audited, stored
 from tests.support.random_events import Sent, publish
 
-__all__ = ["Client", "OwnInstallation", "Session"]
+__all__ = ["CheckResult", "Client", "OwnInstallation", "Session", "examined"]
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,9 @@ class OwnInstallation:
         return Installation(self.wire, await self.layout(), self.kinds)
 
     @asynccontextmanager
-    async def worker(self, kinds: Kinds | None = None) -> AsyncIterator[Layout]:
-        """A worker while the block runs. kinds: other tables than those of the installation."""
-        async with at_work(self.settings, self.wire, kinds or self.kinds) as layout:
+    async def worker(self, kinds: Kinds | None = None, **pacing: Any) -> AsyncIterator[Layout]:
+        """A worker while the block runs. kinds: other tables than the installation's. pacing: fields of `Pacing`."""
+        async with at_work(self.settings, self.wire, kinds or self.kinds, PACING._replace(**pacing)) as layout:
             yield layout
 
     @asynccontextmanager
@@ -87,3 +89,8 @@ class OwnInstallation:
 
     async def _streams(self) -> Layout:
         return await inspect(self.wire, self.settings)
+
+
+async def examined(settings: Settings, kinds: Kinds) -> list[CheckResult]:
+    """What `doctor` finds, in the order of its checks."""
+    return [finding async for finding in examine(settings, kinds)]

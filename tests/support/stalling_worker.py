@@ -1,7 +1,7 @@
 """A worker process with a kind whose rules misbehave: `python -m tests.support.stalling_worker URL PREFIX`.
 
 Belongs here: rules that sleep, never end, keep the interpreter to themselves or end the process. Does not: the tests.
-The limits of seconds are smaller than in the product, so that the tests are quick.
+Its limits of seconds are smaller than in the product, so that the tests are quick.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine.settings import Settings
-from phaseline.engine.worker import deciding, system
+from phaseline.engine.settings import Pacing, Settings
+from phaseline.engine.worker import system
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
@@ -73,6 +73,7 @@ STALL = Table(
     interprets=(Interpret(("begin",), (), misbehave),),
     fields={"begin": (Field("how", str, "what the rule does"), Field("seconds", float, "how long"))},
 )
+IMPATIENT = Pacing(stuck=1.0, hung=2.0, comes_back=0.2)
 KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT, STALL), products=PRODUCTS)
 
 
@@ -81,7 +82,7 @@ async def main() -> None:
     url, prefix = sys.argv[1:]
     settings = Settings(nats=(url,), prefix=prefix, lease=1.0, partitions=1)
     try:
-        await system.work(settings, KINDS, system.stopped_by_signals())
+        await system.work(settings, KINDS, system.stopped_by_signals(), pacing=IMPATIENT)
     except SetupError as error:
         if not SetupError.decision_stuck.made(error):
             raise
@@ -89,6 +90,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    deciding.STUCK_SECONDS, system.HUNG, deciding.RETURN = 1, 2.0, 0.2
     logging.basicConfig(level=logging.INFO)
     asyncio.run(main())

@@ -1,6 +1,7 @@
 """Two sites on loopback: a server that decides, and one that mirrors its EVENTS over a leaf node.
 
-Belongs here: starting them, and the mirror. Does not: what becomes of it when the first is lost (the tests).
+Belongs here: starting them, the mirror, and what tests of backups take from the engine. Does not: what becomes of it
+when the first is lost (the tests).
 """
 
 from collections.abc import AsyncIterator
@@ -9,12 +10,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from phaseline.engine.log.restored import identity
+from phaseline.engine.log.restored.identity import log_identity
 from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.replay.backup import backing_up, checkpoints, manifest, mirror, restoring, stream_files
+from phaseline.engine.replay.backup.backing_up import back_up, order, state_of
+from phaseline.engine.replay.backup.manifest import BackupManifest, StreamEntry
 from phaseline.engine.settings import DEFAULT_WINDOW, Settings
 from phaseline.schemas.records import SECOND
 from tests.support import free_ports
 from tests.support.patience import wait_for
+
+__all__ = [
+    "BackupManifest", "StreamEntry", "back_up", "backing_up", "checkpoints", "identity", "log_identity", "manifest",
+    "mirror", "order", "restoring", "state_of", "stream_files",
+]  # fmt: skip
 
 FIRST_API = "$JS.first.API"
 """The JetStream API of the first site, as it is called from the second one."""

@@ -48,7 +48,7 @@ class EmbeddedServer:
         self._kept = data is not None
         self._data = data or Path()
         self._port = port
-        self._sync_always, self._protected = sync_always, protected
+        self._sync_always, self._protected, self.lock_limit = sync_always, protected, LOCK_LIMIT
         self.key: server_key.ServerKey | None = None
         """The key of the server's only user; None if everybody may connect."""
         self._process: subprocess.Popen[bytes] | None = None
@@ -61,7 +61,7 @@ class EmbeddedServer:
             self._data = Path(tempfile.mkdtemp(prefix="phaseline-"))
         is_new = not self._data.exists()  # once, at the start
         try:
-            self._lock = await _lock_data(self._data)
+            self._lock = await _lock_data(self._data, self.lock_limit)
             self.key = server_key.prepare(self._data) if self._protected else None
             await self.start()
         except BaseException:
@@ -235,14 +235,14 @@ def find_binary() -> str:
     return path
 
 
-async def _lock_data(data: Path) -> IO[bytes]:
+async def _lock_data(data: Path, seconds: float) -> IO[bytes]:
     """Lock the data directory. Waits a little, because the server of a parent that just died may still be stopping."""
     try:
         data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  # once, at the start
         lock = (data / "phaseline.lock").open("ab")
     except OSError as error:
         raise SetupError.data_dir_unusable(path=data, cause=error.strerror or str(error)) from error
-    limit = time.monotonic() + LOCK_LIMIT
+    limit = time.monotonic() + seconds
     while not _locked(lock):
         if time.monotonic() > limit:
             lock.close()

@@ -11,12 +11,9 @@ from phaseline.engine import logs
 from phaseline.engine.nats.stream_settings.fill import Fill
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.settings import Pacing
 from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 
-LOOK = 30.0
-"""Seconds between two looks."""
-LOOK_OFTEN = 1.0
-"""The same, while LOG is almost full."""
 STEP = 5
 """Percent by which a stream must have grown to be named again."""
 
@@ -26,9 +23,10 @@ log = logs.get_logger(__name__)
 class StreamWatch:
     """The looks of one worker. room: set while LOG is below its limit."""
 
-    def __init__(self, wire: Wire, layout: Layout, room: asyncio.Event) -> None:
+    def __init__(self, wire: Wire, layout: Layout, room: asyncio.Event, pacing: Pacing) -> None:
         """Nothing is known yet."""
         self._wire, self._layout, self._room = wire, layout, room
+        self._often, self._seldom = pacing.look_at_full_log, pacing.look_at_streams
         self._told: dict[str, int] = {}
         """The percent that the log names last, by stream."""
 
@@ -43,7 +41,7 @@ class StreamWatch:
                     if name == self._layout.log:
                         often = fill.is_almost_full
                         self._hold(fill)
-            await asyncio.sleep(LOOK_OFTEN if often else LOOK)
+            await asyncio.sleep(self._often if often else self._seldom)
 
     def _tell(self, name: str, fill: Fill) -> None:
         """Log that a stream is almost full, each time it has grown by `STEP`, and that it has room again."""

@@ -37,10 +37,10 @@ COPIES = 16
 class Bucket(ArchiveStore):
     """An archive below a prefix of a bucket: `s3://bucket/prefix`, `gs://...`, `az://...`."""
 
-    def __init__(self, url: str, store: "ObjectStore | None" = None) -> None:
-        """store: the object store; None for the one that the URL names."""
+    def __init__(self, url: str, store: "ObjectStore | None" = None, most: int = COPIES) -> None:
+        """store: the object store; None for the one that the URL names. most: how many parts are copied."""
         super().__init__()
-        self.name, self.mark = url, f"-{secrets.token_hex(2)}"
+        self._most, self.name, self.mark = most, url, f"-{secrets.token_hex(2)}"
         with libraries.needed("obstore", FEATURE):
             import obstore  # noqa: PLC0415  # the extra `objects` installs it
             from obstore.store import from_url  # noqa: PLC0415  # likewise
@@ -96,7 +96,7 @@ class Bucket(ArchiveStore):
             file = regular_files.opened(self._copies, name)
             if not name.endswith(INDEX):
                 self._fetched[path] = self._fetched.pop(path, None)
-                while len(self._fetched) > COPIES:  # whoever reads one goes on: it is open
+                while len(self._fetched) > self._most:  # whoever reads one goes on: it is open
                     oldest = next(iter(self._fetched))
                     del self._fetched[oldest]
                     oldest.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from phaseline.engine import logs
 from phaseline.engine.nats.api_reply import can_pass
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.surfaces.http.connections.clients import LIMITS, HttpLimits
 from phaseline.schemas.errors import (
     ApiFailed,
     NatsUnreachable,
@@ -20,10 +21,6 @@ from phaseline.schemas.errors import (
     PhaselineError,
 )
 
-PATIENCE = 5.0
-"""Seconds without NATS after which whoever waits for it gets an answer."""
-BEAT = 2.0
-"""Seconds between two questions whether the log has a leader."""
 AWAY = "NATS is away: the states are those of its last place"
 
 log = logs.get_logger(__name__)
@@ -32,8 +29,9 @@ log = logs.get_logger(__name__)
 class Pulse:
     """Whether the log can be read: there is a connection, and its stream has a leader. `run` asks for the leader."""
 
-    def __init__(self, wire: Wire, stream: str) -> None:
+    def __init__(self, wire: Wire, stream: str, limits: HttpLimits = LIMITS) -> None:
         """Nothing is asked yet. stream: that of the log."""
+        self.patience, self._beat = limits.patience, limits.beat
         self.wire, self._question = wire, f"STREAM.INFO.{stream}"
         self._is_led = True
         self._hooks: list[Callable[[], None]] = []
@@ -46,7 +44,7 @@ class Pulse:
     async def run(self) -> None:
         """Ask again and again, until cancelled."""
         while True:
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(self._beat)
             is_led = await self._ask() if self.wire.connected else self._is_led
             if is_led != self._is_led:
                 self._is_led = is_led
@@ -77,15 +75,15 @@ class Pulse:
         return forget
 
     def away(self) -> NoAnswer:
-        """The error for who has waited for `PATIENCE` seconds."""
+        """The error for who has waited for `patience` seconds."""
         if self.wire.connected:
             return NoResponders(subject=self.wire.api_subject(self._question))
-        return NatsUnreachable(url=self.wire.settings.shown, cause=f"there was no connection for {PATIENCE:g} s")
+        return NatsUnreachable(url=self.wire.settings.shown, cause=f"there was no connection for {self.patience:g} s")
 
 
 @asynccontextmanager
 async def unless_away(pulse: Pulse) -> AsyncIterator[None]:
-    """End the block with a `NoAnswer` once NATS was away for `PATIENCE` seconds while it ran.
+    """End the block with a `NoAnswer` once NATS was away for `patience` seconds while it ran.
 
     The same if the server refuses what the block asks for because there is no leader. Not around a `yield` of a
     generator: the wait of its reader would be ended.
@@ -96,7 +94,7 @@ async def unless_away(pulse: Pulse) -> AsyncIterator[None]:
 
             def look() -> None:
                 if not pulse.is_there and not timers:
-                    timers.append(loop.call_later(PATIENCE, lambda: limit.reschedule(loop.time())))
+                    timers.append(loop.call_later(pulse.patience, lambda: limit.reschedule(loop.time())))
                 while pulse.is_there and timers:
                     timers.pop().cancel()
 

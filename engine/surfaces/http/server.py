@@ -21,7 +21,7 @@ from phaseline.engine.surfaces.http.app import HttpApp
 from phaseline.engine.surfaces.http.cells.cells_app import CellsApp
 from phaseline.engine.surfaces.http.cells.cells_service import CellsService, running_cells
 from phaseline.engine.surfaces.http.connections.accepting import Accepting
-from phaseline.engine.surfaces.http.connections.clients import ROOM, Clients
+from phaseline.engine.surfaces.http.connections.clients import LIMITS, ROOM, Clients, HttpLimits
 from phaseline.engine.surfaces.http.connections.guard import IDLE, Guard
 from phaseline.engine.surfaces.http.connections.guarded_protocol import GuardedConnection
 from phaseline.engine.surfaces.http.links import Link
@@ -71,13 +71,13 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def serving(
     settings: Settings, kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
-    access: AccessSettings | None = None, links: Sequence[Link] = (),
+    access: AccessSettings | None = None, links: Sequence[Link] = (), limits: HttpLimits = LIMITS,
 ) -> AsyncIterator[Serving[Service]]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
 
     history: how many transitions are kept in memory. access: who is let in. links: where the page leads to.
     """
-    async with _served(running(settings, kinds, history), HttpApp, listen, access, links) as found:
+    async with _served(running(settings, kinds, history, limits), HttpApp, listen, access, links) as found:
         yield found
 
 
@@ -110,7 +110,7 @@ async def _served(
 
 @asynccontextmanager
 async def _listening(app: ASGIApp, listening: socket.socket, clients: Clients) -> AsyncIterator[None]:
-    clients.room = _room()
+    clients.room = clients.limits.room or _room()
     config = uvicorn.Config(
         app, http=GuardedConnection, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
         timeout_graceful_shutdown=STOP, timeout_keep_alive=int(IDLE.seconds or 0), proxy_headers=False,

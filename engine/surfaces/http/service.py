@@ -24,6 +24,7 @@ from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.client.session import Session
 from phaseline.engine.surfaces.http.away import Pulse, unless_away
+from phaseline.engine.surfaces.http.connections.clients import LIMITS, HttpLimits
 from phaseline.engine.surfaces.http.fleet.columns import Shape
 from phaseline.engine.surfaces.http.fleet.fleet import LiveFleet
 from phaseline.engine.surfaces.http.fleet.fleet_moment import FleetMoment
@@ -45,8 +46,8 @@ READY = 2.0
 """Seconds that a request waits for the states to be loaded."""
 REACH = 10.0
 """Seconds that a request with `min` waits for its place."""
-RETRY, LONG_RETRY = 0.5, 10.0
-"""Seconds between two tries to find the installation and to follow it; the same after an error of ours."""
+RETRY = 0.5
+"""Seconds between two tries to find the installation and to follow it."""
 VIEWS, CHANGED = 16, 20_000
 """How many views of earlier places are kept for the next pages of lists, and how many changes each may hold."""
 LISTS, BODIES = 16, 8
@@ -112,11 +113,13 @@ class _Connected:
 class Service:
     """The parts that answers are made of. `running` starts them."""
 
-    def __init__(self, settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY) -> None:
+    def __init__(
+        self, settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, limits: HttpLimits = LIMITS
+    ) -> None:
         """Nothing is connected yet. history: how many transitions are kept in memory."""
-        self.settings, self._kinds, self._most = settings, kinds, history
+        self.settings, self._kinds, self._most, self.limits = settings, kinds, history, limits
         self._parts: _Connected | None = None
-        self.traffic = Traffic()
+        self.traffic = Traffic(limits)
         self.links: Sequence[Link] = ()
         self.places = LogPlaces()
         """Whose turn it is to read the log."""
@@ -290,9 +293,9 @@ class Service:
             session = Session(wire, self.settings, self.kinds, default_source("http"))
             installation = await self._found(session)
             follower = Follower(installation)
-            hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
+            hub, history = Hub(self.kinds, follower, self.limits), HistoryLoader(follower, self._most)
             follower.takers += [history.take, hub.take]
-            pulse = Pulse(wire, installation.layout.log)
+            pulse = Pulse(wire, installation.layout.log, self.limits)
             self._parts = _Connected(installation, Client(session), follower, hub, history, pulse)
             works = (_followed(follower), hub.run(), history.run(), pulse.run(), self._let_go())
             tasks = [asyncio.create_task(work) for work in works]
@@ -333,7 +336,10 @@ class Service:
                 self._waits_for, pause = str(error), RETRY
             except Exception as error:
                 log.exception("serve_broken", error=repr(error))
-                self._waits_for, pause = f"it cannot be read ({outgoing.problem(error)}): the log says more", LONG_RETRY
+                self._waits_for, pause = (
+                    f"it cannot be read ({outgoing.problem(error)}): the log says more",
+                    self.limits.mending,
+                )
             self._parts = None
             await asyncio.sleep(pause)
 
@@ -346,9 +352,11 @@ async def _followed(follower: Follower) -> None:
 
 
 @asynccontextmanager
-async def running(settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY) -> AsyncIterator[Service]:
+async def running(
+    settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, limits: HttpLimits = LIMITS
+) -> AsyncIterator[Service]:
     """A service that follows the installation while the block runs."""
-    service = Service(settings, kinds, history)
+    service = Service(settings, kinds, history, limits)
     task = asyncio.create_task(service._run())  # noqa: SLF001  # a part of this module
     try:
         yield service

@@ -6,7 +6,7 @@ Belongs here: `Traffic`. Does not: names of metrics (`telemetry.metric_table`), 
 
 from collections import Counter
 
-from phaseline.engine.surfaces.http.connections.clients import Clients
+from phaseline.engine.surfaces.http.connections.clients import LIMITS, Clients, HttpLimits
 from phaseline.engine.surfaces.http.live.log_places import LogPlaces
 from phaseline.engine.surfaces.http.live.seats import Seats
 from phaseline.engine.worker.measures import Distribution
@@ -17,7 +17,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 class Traffic:
     """Counts of one server."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: HttpLimits = LIMITS) -> None:
         """Nobody has asked anything yet."""
         self.requests: Counter[tuple[str, str, str]] = Counter()
         """By method, route and status."""
@@ -25,7 +25,7 @@ class Traffic:
         """From a request until its answer begins."""
         self.resyncs = 0
         """How often a reader of transitions was too slow."""
-        self.clients = Clients()
+        self.clients = Clients(limits)
         self.seats = Seats(self.clients)
         self.past = LogPlaces()
         """Whose turn it is to read the past for one answer."""

@@ -11,11 +11,6 @@ from phaseline.engine.worker.ownership import repair_timers
 from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.engine.worker.ownership.event_loss import LossWatch
 
-EVENTS = 10.0
-"""Seconds between two looks at EVENTS."""
-TIMERS = 60.0
-"""Seconds between two looks at the timers."""
-
 
 class ClaimWatch:
     """The looks at one claim."""
@@ -23,8 +18,8 @@ class ClaimWatch:
     def __init__(self, installation: Installation, claim: Claim) -> None:
         self._installation, self._claim = installation, claim
         self._losses = LossWatch(installation, claim)
-        now = time.monotonic()
-        self._events_due, self._timers_due = now + EVENTS, now + TIMERS
+        now, pacing = time.monotonic(), installation.pacing
+        self._events_due, self._timers_due = now + pacing.look_at_events, now + pacing.look_at_timers
 
     @property
     def is_due(self) -> bool:
@@ -39,6 +34,6 @@ class ClaimWatch:
         await self._losses.look(inbox)
         if time.monotonic() >= self._timers_due:
             await repair_timers.repair(self._installation, self._claim)
-            self._timers_due = time.monotonic() + TIMERS
-        self._events_due = time.monotonic() + EVENTS
+            self._timers_due = time.monotonic() + self._installation.pacing.look_at_timers
+        self._events_due = time.monotonic() + self._installation.pacing.look_at_events
         await self._claim.pass_over(passed)

@@ -21,12 +21,6 @@ from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Record, Rejection, entity_after
 
-LOAD = 250
-"""Messages that are taken in at once. Then others have a turn: the worker's leases, and its other partitions.
-
-A worker may load 64 partitions at the same time. If each took thousands in its turn, a round of all of them would take
-longer than a lease lives.
-"""
 YIELD = 0.005
 """Seconds between two looks whether something more urgent goes on."""
 SLOW = 10.0
@@ -195,7 +189,7 @@ class PartitionStates:
 
     async def _take(self, reader: Reader, seconds: float) -> int:
         """Read what comes first, within so many seconds; how many messages that was."""
-        found = await reader.take(LOAD, seconds)
+        found = await reader.take(self._installation.pacing.load, seconds)
         self._take_in(found)
         if found and reader is self._reader:
             self._read = found[-1].sequence

@@ -16,8 +16,6 @@ from phaseline.engine.log.restored import identity
 from phaseline.engine.worker.ownership import identity_keeping
 from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 
-LOOK = 5.0
-"""Seconds between two looks."""
 SHORTER = "is shorter than it was: files of the server were put back"
 READ_FURTHER = "a reporter has read further than this log goes"
 
@@ -48,7 +46,7 @@ class LogWatch:
             with suppress(NoAnswer, ApiFailed, SetupError):
                 await self.look()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._is_due.wait(), LOOK)
+                await asyncio.wait_for(self._is_due.wait(), self._installation.pacing.look_at_log)
 
     async def look(self) -> None:
         """Look once."""

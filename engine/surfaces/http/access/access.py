@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.requests import Request
 
 from phaseline.engine.surfaces.http.access import origin
 from phaseline.engine.surfaces.http.access.budgets import RATE, Budgets
 from phaseline.engine.surfaces.http.access.caller import LOCAL, READ, BadRole, Caller, Role, named, with_roles
-from phaseline.engine.surfaces.http.access.tokens import Tokens
+from phaseline.engine.surfaces.http.access.tokens import LOOK, Tokens
 from phaseline.schemas import libraries
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer, PhaselineError
 
@@ -31,12 +31,26 @@ BEARER = "bearer "
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
+class KeyPace(NamedTuple):
+    """How often the keys of a provider are read. Times are in seconds."""
+
+    kept: float = 600.0
+    """After so long they are read again."""
+    soon: float = 10.0
+    """After so long they may be because a token names an unknown key."""
+    patience: float = 5.0
+    """So long reading them may take."""
+
+
+KEY_PACE = KeyPace()
+
+
 @dataclass(frozen=True, slots=True)
 class JwtSettings:
     """What a provider's token must say. keys: the URL or file of its JWKS. claim: where the roles are, as in `a.b`.
 
     user: the claim that names the user. given: `WORD=ROLE`: the roles that words of the claim stand for; without any,
-    the words are the roles.
+    the words are the roles. pace: how often the keys are read.
     """
 
     keys: str
@@ -45,6 +59,7 @@ class JwtSettings:
     claim: str = "roles"
     user: str = "sub"
     given: tuple[str, ...] = ()
+    pace: KeyPace = KEY_PACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,7 @@ class AccessSettings:
 
     proxies: the addresses of proxies that say in the header `user_header` who asks; user_roles: what such users may.
     jwt: what a provider's tokens must say. rate: how many events per second each caller may send; 0: any number.
+    look: seconds between two looks whether the file of tokens has changed.
     """
 
     tokens: Path | None = None
@@ -62,6 +78,7 @@ class AccessSettings:
     user_roles: tuple[str, ...] = (READ,)
     jwt: JwtSettings | None = None
     rate: float = RATE
+    look: float = LOOK
 
 
 class Access:
@@ -79,7 +96,7 @@ class Access:
         """Raises `BadSetting`."""
         given = settings or AccessSettings()
         self._hosts, self._header = given.hosts, given.user_header
-        self._tokens = None if given.tokens is None else Tokens(given.tokens)
+        self._tokens = None if given.tokens is None else Tokens(given.tokens, given.look)
         self._jwts = None if given.jwt is None else _jwts(given.jwt)
         self._proxies = tuple(map(_network, given.proxies))
         self.budgets = Budgets(given.rate)

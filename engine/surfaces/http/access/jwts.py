@@ -36,10 +36,6 @@ ALGORITHMS = {
 """The algorithms that are taken, by the type of the key."""
 LEEWAY = 30
 """Seconds by which the clocks of the provider and of this machine may differ."""
-KEPT, SOON = 600.0, 10.0
-"""Seconds after which the keys are read again; and after which they may be because a token names an unknown key."""
-PATIENCE = 5
-"""Seconds that reading the keys may take."""
 LARGEST = 1 << 20
 """The most bytes of a set of keys."""
 MOST_KEYS = 100
@@ -100,7 +96,7 @@ class Jwts:
         """The keys that can have signed a token. They are read again if none does, for keys change."""
         if not self._keys:
             await self._read()
-        elif time.monotonic() - self._read_at > KEPT and not self._reading.locked():
+        elif time.monotonic() - self._read_at > self._settings.pace.kept and not self._reading.locked():
             self._again = asyncio.create_task(self._read())  # nobody waits: the keys that are known count meanwhile
         found = self._among(head)
         if not found:
@@ -119,10 +115,10 @@ class Jwts:
     async def _read(self) -> None:
         """Read the keys, but not again and again; those that are known stay if that fails. Raises `NoAnswer`."""
         async with self._reading:
-            if time.monotonic() - self._tried_at > SOON:
+            if time.monotonic() - self._tried_at > self._settings.pace.soon:
                 self._tried_at = time.monotonic()
                 try:
-                    self._keys = await asyncio.to_thread(_keys_at, self._settings.keys)
+                    self._keys = await asyncio.to_thread(_keys_at, self._settings.keys, self._settings.pace.patience)
                     self._read_at = time.monotonic()
                 except (OSError, HTTPException, ValueError, TypeError, LookupError) as error:
                     log.warning("jwks_unreadable", keys=shown(self._settings.keys), error=self._problem(error))
@@ -162,10 +158,10 @@ def shown(where: str) -> str:
     return urlunsplit((url.scheme, url.netloc.rpartition("@")[2], url.path, "", "")) if url.netloc else where
 
 
-def _keys_at(where: str) -> list[dict[str, Any]]:
+def _keys_at(where: str, patience: float) -> list[dict[str, Any]]:
     """The keys at a URL or in a file. Raises `OSError`, `HTTPException`, `ValueError`, `TypeError`, `LookupError`."""
     if urlsplit(where).scheme in ("http", "https"):
-        body = outgoing.fetch(where, LARGEST, PATIENCE, lambda url: _may_replace(url, where))
+        body = outgoing.fetch(where, LARGEST, patience, lambda url: _may_replace(url, where))
     else:
         path = Path(where).resolve()
         body = regular_files.read(path.parent, path.name, LARGEST)

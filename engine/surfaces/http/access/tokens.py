@@ -84,16 +84,16 @@ def add(path: Path, name: str, roles: Iterable[str]) -> str:
 class Tokens:
     """The callers in a file, as it is now. A file that became unreadable changes nothing."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the file; raises `BadSetting`."""
-        self._path = path
+    def __init__(self, path: Path, look: float = LOOK) -> None:
+        """Read the file; raises `BadSetting`. look: seconds between two looks at it."""
+        self._path, self._every = path, look
         self._seen = self._stamp()
         self._callers = read(path)
         self._looked = time.monotonic()
 
     def caller(self, token: str) -> Caller | None:
         """Whose token it is; None for a token that is not in the file."""
-        if time.monotonic() - self._looked > LOOK:
+        if time.monotonic() - self._looked > self._every:
             self._looked = time.monotonic()
             self._look()
         return self._callers.get(digest_of(token))

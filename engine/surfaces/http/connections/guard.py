@@ -33,8 +33,8 @@ A thousand bytes can take half a millisecond to parse, and a probe waits for all
 """
 PIECE = 16 << 10
 """Bytes of an answer that are handed to a socket at once."""
-UNREAD, TARDY = 32 << 20, 1.0
-"""Bytes of answers that all clients have not taken; beyond that, who took nothing for so many seconds gives way."""
+TARDY = 1.0
+"""Seconds without taking anything after which a client gives way, while too many bytes of answers are unread."""
 BODIES = 8 << 20
 """Bytes of bodies whose requests are not answered; beyond that, some of those that still come give way."""
 EXTRA, GIVING_WAY, GRACE = 16, 16, 0.5
@@ -236,21 +236,23 @@ class Guard:
 
     def sweep(self) -> None:
         """End the connections whose time is over."""
-        now = time.monotonic()
+        now, others = time.monotonic(), self.clients.limits.phases
         for one in tuple(self._open):
             phase = one.note()
-            if phase.seconds is not None and now - one.since > phase.seconds:
+            seconds = others.get(phase.name, phase.seconds)
+            if seconds is not None and now - one.since > seconds:
                 one.end(phase.refusal)
         self.relieve()
 
     def relieve(self) -> None:
         """End the connections of those who take their answers too slowly, if too much waits for them."""
-        if self.unread <= UNREAD:
+        most = self.clients.limits.unread
+        if self.unread <= most:
             return
-        before = time.monotonic() - (TARDY if self.unread < 2 * UNREAD else 0.0)
+        before = time.monotonic() - (TARDY if self.unread < 2 * most else 0.0)
         blocked = [one for one in self._open if one.unread and one.phase() is BLOCKED and one.since <= before]
         for one in sorted(blocked, key=lambda one: one.since):
-            if self.unread > UNREAD:
+            if self.unread > most:
                 one.end(NOT_READ)
 
     def relieve_bodies(self) -> None:

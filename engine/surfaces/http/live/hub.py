@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from phaseline.engine.log.watch import RecordFilter
+from phaseline.engine.surfaces.http.connections.clients import LIMITS, HttpLimits
 from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.http.live import frames
@@ -20,8 +21,6 @@ from phaseline.schemas.records import Rejection, Transition
 
 TICK = 0.15
 """Seconds between two frames."""
-FRAMES, BYTES = 400, 16 << 20
-"""The most ticks, and bytes, that are kept for all readers together: what a slow one can be behind."""
 OF_PIECE, OF_FRAME, OF_ENTRY = 160, 160, 8
 """Bytes of memory of a record beside its data, of a frame, and of a record in a frame. All frames share the records."""
 
@@ -80,9 +79,9 @@ class Channel:
 class Hub:
     """Takes what the fleet has taken, and makes frames of it. `run` ticks."""
 
-    def __init__(self, kinds: Kinds, follower: Follower) -> None:
+    def __init__(self, kinds: Kinds, follower: Follower, limits: HttpLimits = LIMITS) -> None:
         """Nobody reads yet."""
-        self._kinds, self._follower = kinds, follower
+        self._kinds, self._follower, self.limits = kinds, follower, limits
         self._channels: dict[Topic, Channel] = {}
         self._new: list[PlacedMessage] = []
         self._ticked = 0
@@ -135,11 +134,16 @@ class Hub:
         """Keep the frames of a tick; those of the oldest ones go if there are too many."""
         self._kept.append((place, size))
         self._bytes += size
-        while len(self._kept) > FRAMES or (self._bytes > BYTES and len(self._kept) > 1):
+        while self._is_too_much():
             gone, freed = self._kept.popleft()
             self._bytes -= freed
             for channel in self._channels.values():
                 channel.forget(gone)
+
+    def _is_too_much(self) -> bool:
+        """Whether more is kept than may be."""
+        kept = len(self._kept)
+        return kept > self.limits.frames or (self._bytes > self.limits.frame_bytes and kept > 1)
 
     @contextmanager
     def reading(self, topic: Topic) -> Iterator[Channel]:

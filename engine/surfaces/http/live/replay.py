@@ -15,8 +15,8 @@ from phaseline.engine.surfaces.http.live.hub import Topic
 from phaseline.engine.surfaces.http.live.log_places import LogReading
 from phaseline.engine.surfaces.http.service import Service
 
-CHUNK, TAKEN = 200, 25
-"""Records after which a frame ends, as soon as no event is cut; messages between which others get their turn."""
+TAKEN = 25
+"""Messages between which others get their turn."""
 
 
 async def pieces(
@@ -42,7 +42,7 @@ async def pieces(
                 one = logged(installation.layout.log, stored)
                 if one is None or not topic.selects(one.record):
                     continue
-                if len(found) >= CHUNK and one.record.cause.sequence != cause:
+                if len(found) >= service.limits.chunk and one.record.cause.sequence != cause:
                     yield last, found
                     found = []
                 cause, last = one.record.cause.sequence, stored.sequence

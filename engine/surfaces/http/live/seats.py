@@ -13,8 +13,8 @@ from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError
 
 ALL, ONE = 0.75, 0.5
 """How much of the room for connections streams may take: all together, and those of one caller."""
-FILTERS, OF_ONE = 256, 32
-"""The most different filters: of all streams, and of those of one caller. Streams without a filter always find room."""
+FILTERS = 256
+"""The most different filters of all streams."""
 
 
 class Seats:
@@ -43,8 +43,9 @@ class Seats:
         if topic.is_plain or (caller, topic) in self._taken:
             return
         filters = [(name, one) for name, one in self._taken if not one.is_plain]
-        if sum(name == caller for name, _ in filters) >= OF_ONE:
-            raise InvalidInput.too_many_streams(name=caller, what="streams with different filters", most=OF_ONE)
+        most = self._clients.limits.filters
+        if sum(name == caller for name, _ in filters) >= most:
+            raise InvalidInput.too_many_streams(name=caller, what="streams with different filters", most=most)
         if len({one for _, one in filters} | {topic}) > FILTERS:
             raise NoAnswer.server_full(what="streams with different filters")
 

@@ -29,10 +29,8 @@ from phaseline.schemas.records import timestamp
 
 EVENTS, LINES = "text/event-stream", "application/x-ndjson"
 BATCH, JSON = "application/cloudevents-batch+json", "application/json"
-HEARTBEAT, BOOKMARK = 15.0, 5.0
-"""Seconds without anything after which a comment is sent; and between two bookmarks."""
-AGAIN = 1.0
-"""Seconds until a stream tries again to read the log, while NATS is away."""
+HEARTBEAT = 15.0
+"""Seconds without anything after which a comment is sent."""
 RETRY = (1_000, 4_000)
 """The bounds of the milliseconds after which a reader comes again. At random, so that not all come at once."""
 STREAM_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
@@ -197,14 +195,14 @@ class Stream:
                 except NoAnswer as error:
                     yield frames.HEARTBEAT if self.is_away else frames.away(str(error))
                     self.is_away = True
-                    await asyncio.sleep(AGAIN)
+                    await asyncio.sleep(service.limits.again)
             yield self._bookmark()
             async for data in self._live(channel):
                 yield data
         yield frames.bye(self.place)
 
     async def _live(self, channel: Channel) -> AsyncIterator[bytes]:
-        hub = self.call.service.hub
+        hub, bookmark = self.call.service.hub, self.call.service.limits.bookmark
         sent = marked = time.monotonic()
         while not self._is_over and (self.up_to is None or self.place < self.up_to):
             if self.place < channel.begins:
@@ -222,7 +220,7 @@ class Stream:
                 self.place = part.place
                 yield part.data
                 sent = now
-            elif self.place < channel.place and now - marked >= BOOKMARK:
+            elif self.place < channel.place and now - marked >= bookmark:
                 self.place = channel.place
                 yield self._bookmark()
                 sent = marked = now
@@ -232,7 +230,7 @@ class Stream:
             elif self.up_to is not None and channel.place >= self.up_to:
                 self.place = self.up_to
             else:
-                await hub.news(BOOKMARK)
+                await hub.news(bookmark)
 
     @property
     def _is_over(self) -> bool:
