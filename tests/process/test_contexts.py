@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.nats.nats_context import names
 from phaseline.engine.settings import DEFAULT_URL
 from phaseline.engine.surfaces.cli import connection, contexts, options
 from phaseline.engine.surfaces.cli.get import get
+from phaseline.engine.surfaces.client.nats_context import names
 from tests.support.command import Shell, process
 from tests.support.installation import EmbeddedServer, Settings
 
