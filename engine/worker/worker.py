@@ -31,6 +31,7 @@ from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.ownership import divided, identity_keeping
 from phaseline.engine.worker.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.worker.ownership.load_together import Loading
 from phaseline.engine.worker.ownership.log_watch import LogWatch
 from phaseline.engine.worker.ownership.tables_change import survey
 from phaseline.engine.worker.partition import Partition
@@ -64,7 +65,7 @@ PAUSE = 1.0
 LONG_PAUSE = 10.0
 """The same, where only a person can remove the cause."""
 LOADS = 4
-"""Partitions that load their states at the same time. What the server sends for them comes before its other answers,
+"""Partitions that read their states at the same time. What the server sends for them comes before its other answers,
 such as those to renewals of leases; with 64 of them a second may pass before it has been read."""
 
 log = logs.get_logger(__name__)
@@ -102,7 +103,7 @@ class Worker:
         self._log_watch: LogWatch | None = None
         self._leases: Leases | None = None
         self._questions: Questions | None = None
-        self._loading = asyncio.Semaphore(LOADS)
+        self._loading = Loading(LOADS)
         self._stop = asyncio.Event()
         self.server_began = False
         """Whether the server was started with this worker. To be set before `run`."""
