@@ -184,6 +184,10 @@ class Pacing(NamedTuple):
     loads: int = 4
     """Partitions that load at the same time. What the server sends for them comes before its other answers, such as
     those to renewals of leases; with 64 of them a second may pass before it has been read."""
+    loads_alone: int = 16
+    """Partitions that load one after the other as fast as together. So do many of which most are other workers'."""
+    small_state: int = 20_000
+    """Messages of STATE, up to which it does not matter how often the server looks at them."""
     load: int = 250
     """States that are taken in at once. If each of 64 partitions took thousands, no lease would be renewed in time."""
     idle: float = 0.5

@@ -18,6 +18,7 @@ from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.ownership import oversized_commit
 from phaseline.engine.worker.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.worker.ownership.claim import Claim
+from phaseline.engine.worker.ownership.load_together import Loading
 
 if TYPE_CHECKING:
     from phaseline.engine.worker.tracing import Tracing
@@ -42,8 +43,8 @@ class WorkerShares:
     batches: AtomicBatches | None = None
     """What lets small commits share batches."""
     living: Living | None = None
-    loading: asyncio.Semaphore | None = None
-    """Lets some partitions load their states at the same time."""
+    loading: Loading | None = None
+    """Says whose turn it is to load."""
     tracing: "Tracing | None" = None
     """Makes spans of commits."""
     read_further: Callable[[], None] = lambda: None

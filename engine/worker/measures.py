@@ -9,7 +9,9 @@ import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from itertools import islice
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.worker.faults import FaultStreak
@@ -39,6 +41,8 @@ LOSSES = (
 """Why a worker loses a partition, or gives it up after an error."""
 AT_ONCE = 5_000
 """Entities that are counted before the event loop turns again."""
+
+_state = attrgetter("state")
 
 States = Counter[tuple[str, str, str]]
 """How many entities are in which state: by kind, facet and what the state counts as."""
@@ -142,14 +146,15 @@ async def census(tree: Tree) -> Census:
     """How many entities of a tree are in which state, and how many timers are set."""
     found: States = Counter()
     timers: Counter[str] = Counter()
-    counted = 0
     for kind, entities in tree.entities.items():
-        for entity in entities.values():
-            for name, facet in zip(entity.names, entity.facets, strict=True):
-                found[kind, name, counted_as(facet.state)] += 1
-            if entity.timers_ns:
-                timers[kind] += len(entity.timers_ns)
-            counted += 1
-            if counted % AT_ONCE == 0:
-                await asyncio.sleep(0)
+        shapes: Counter[tuple[Any, ...]] = Counter()
+        rest = iter(entities.values())
+        while some := [*islice(rest, AT_ONCE)]:
+            shapes.update([(one.names, *map(_state, one.facets)) for one in some])
+            if timed := sum([len(one.timers_ns) for one in some if one.timers_ns]):
+                timers[kind] += timed
+            await asyncio.sleep(0)
+        for (names, *states), number in shapes.items():
+            for name, state in zip(names, states, strict=True):
+                found[kind, name, counted_as(state)] += number
     return Census(found, timers)

@@ -101,9 +101,8 @@ class Partition:
 
     async def _taken_over(self) -> Claim:
         """Own the partition, with its states. Those of which much is to be read wait for their turn."""
-        is_ready, loading = self.states is not None and self.states.is_ready, self._shared.loading
-        settings = self._settings
-        async with nullcontext() if is_ready or loading is None else loading:
+        settings, loading, states = self._settings, self._shared.loading, self.states
+        async with nullcontext() if states is None or loading is None else loading.turn(states):
             began = time.monotonic()
             claim = await take_over(
                 self.installation, self.number, self.worker, settings.accept_tables,

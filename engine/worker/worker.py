@@ -31,6 +31,7 @@ from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.ownership import divided, identity_keeping
 from phaseline.engine.worker.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.worker.ownership.load_together import Loading
 from phaseline.engine.worker.ownership.log_watch import LogWatch
 from phaseline.engine.worker.ownership.tables_change import survey
 from phaseline.engine.worker.partition import Partition
@@ -98,7 +99,7 @@ class Worker:
         self._log_watch: LogWatch | None = None
         self._leases: Leases | None = None
         self._questions: Questions | None = None
-        self._loading = asyncio.Semaphore(pacing.loads)
+        self._loading = Loading(pacing)
         self._stop = asyncio.Event()
         self.server_began = False
         """Whether the server was started with this worker. To be set before `run`."""

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from phaseline.schemas.errors import RequestTimedOut
 from phaseline.schemas.records import EntityAfter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import (
@@ -20,7 +22,8 @@ from tests.support.installation import (
     provision,
     until_decided,
 )
-from tests.support.owners import PartitionStates, Tree, load_states, take_all_in, take_over
+from tests.support.log_check import assert_log_is_the_fold
+from tests.support.owners import PartitionStates, Tree, load_states, load_together, take_all_in, take_over
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 from tests.support.stream_backup import backed_up, restore
@@ -111,3 +114,43 @@ async def test_a_state_stream_that_was_restored_from_a_backup_is_read_whole(sett
                 await copied(wire, layout)
     kept = (await take_over(installation, 0, "w", states=states)).tree
     assert kept.entities == (await take_over(installation, 0, "w")).tree.entities
+
+
+async def test_many_partitions_are_read_at_once(settings: Settings, wire: Wire) -> None:
+    """What they read for themselves afterwards is what came meanwhile."""
+    pacing = Pacing(loads_alone=3, small_state=10, load=5)
+    settings, fleet = replace(settings, partitions=4), RandomEvents(settings.prefix)
+    async with at_work(settings, wire) as layout:
+        await publish(wire, list(fleet.built(20, 3)))
+        await until_decided(wire, layout)
+        await copied(wire, layout)
+    with capture_logs() as logged:
+        async with at_work(settings, wire, pacing=pacing):
+            await publish(wire, list(fleet.life(50, 20, 3)))
+            await until_decided(wire, layout)
+    taken = [line for line in logged if line["event"] == "partition_taken"]
+    assert [line["prepared"] for line in taken] == [True] * layout.partitions
+    assert sum(line["entities"] for line in taken) >= 20 * 5
+    assert sum(line["read"] for line in taken) < 20
+    await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
+
+
+async def test_partitions_that_cannot_be_read_together_read_for_themselves(
+    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pacing = Pacing(loads_alone=1, small_state=0)
+    settings, fleet = replace(settings, partitions=2), RandomEvents(settings.prefix)
+    async with at_work(settings, wire) as layout:
+        await publish(wire, list(fleet.built(4, 3)))
+        await until_decided(wire, layout)
+
+    def failing(_: object, stream: str, __: object) -> Reader:
+        raise RequestTimedOut(subject=stream, seconds=1.0, hint="")
+
+    monkeypatch.setattr(load_together, "Reader", failing)
+    with capture_logs() as logged:
+        async with at_work(settings, wire, pacing=pacing):
+            await publish(wire, list(fleet.life(50, 4, 3)))
+            await until_decided(wire, layout)
+    assert "states_not_read_together" in [line["event"] for line in logged]
+    await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)

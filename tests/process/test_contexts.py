@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.nats.nats_context import names
 from phaseline.engine.surfaces.cli import connection, contexts
+from phaseline.engine.surfaces.client.nats_context import names
 from tests.support.command import Shell, process
 from tests.support.command_line import get, options
 from tests.support.installation import DEFAULT_URL, EmbeddedServer, Settings

@@ -16,7 +16,6 @@ import click
 from click.core import ParameterSource
 
 from phaseline.engine.log.when import When
-from phaseline.engine.nats import nats_context
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells import places
 from phaseline.engine.surfaces.cells.places import Places
@@ -25,6 +24,7 @@ from phaseline.engine.surfaces.cli import broken_kinds, entity_name, names, opti
 from phaseline.engine.surfaces.cli.connection import CONNECTION, flag
 from phaseline.engine.surfaces.cli.help import Function, option
 from phaseline.engine.surfaces.cli.output import NAME, Output
+from phaseline.engine.surfaces.client import nats_context
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.session import Session
 from phaseline.machines.built_in import installed

@@ -27,7 +27,7 @@ class ContextType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has n
         incomplete: str,
     ) -> list[CompletionItem]:
         """The names that begin with what was typed."""
-        from phaseline.engine.nats import nats_context  # noqa: PLC0415  # as the module says
+        from phaseline.engine.surfaces.client import nats_context  # noqa: PLC0415  # as the module says
 
         known = (nats_context.SELECTED, *nats_context.names())
         return [CompletionItem(name) for name in known if name.startswith(incomplete)]

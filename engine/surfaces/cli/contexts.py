@@ -1,7 +1,7 @@
 """The option `--context`: a connection that the `nats` command knows by name.
 
 Belongs here: what goes before what: options, a context, the environment. Does not: the option (`connection`), the files
-(`nats.nats_context`).
+(`client.nats_context`).
 """
 
 from typing import Any
@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from phaseline.engine.nats import nats_context
 from phaseline.engine.settings import DEFAULT_URL
+from phaseline.engine.surfaces.client import nats_context
 
 
 def with_context(chosen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from functools import cache, partial
 from typing import Any, Unpack
 
 from phaseline.engine import logs
-from phaseline.engine.nats import nats_context
 from phaseline.engine.nats.embedded.server_key import with_key
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, from_options
+from phaseline.engine.surfaces.client import nats_context
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.session import Session
 from phaseline.machines.built_in import installed

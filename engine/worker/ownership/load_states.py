@@ -57,7 +57,7 @@ class PartitionStates:
         """The last position before the log was put back, as in `Tree.backup`; None: not asked yet."""
         self._settled: Holding | None = None
         """The last checkpoint of the owner whose commits, all of them, are in the tree."""
-        self._installation, self._tree, self._highest = installation, installation.tree(), 0
+        self.installation, self._tree, self._highest = installation, installation.tree(), 0
         self._own = installation.subjects.state_checkpoint(partition)
         self._start = f"{installation.prefix}.state."
         self._filters = [f"{self._start}{partition}.>"]
@@ -85,7 +85,7 @@ class PartitionStates:
         read again.
         """
         self._settled, self._highest, self.is_used = last, max(self._highest, position), False
-        wire, state = self._installation.wire, self._installation.layout.state
+        wire, state = self.installation.wire, self.installation.layout.state
         with suppress(PhaselineError):  # then more is read again
             copy = await last_message_from_leader(wire, state, self._own)
             if copy is not None and 0 < origin(copy.block) <= last.place:
@@ -120,10 +120,10 @@ class PartitionStates:
         finally:
             await self.close()
         for subject in self._asides:
-            self._saw(await _restore_from_log(self._installation, self._tree, subject))
+            self._saw(await _restore_from_log(self.installation, self._tree, subject))
         self._asides.clear()
         if (loaded := len(self._tree)) < least:
-            self._saw(await _rebuild(self._installation, self.partition, self._tree))
+            self._saw(await _rebuild(self.installation, self.partition, self._tree))
             missing = least - loaded
             log.warning("state_rebuilt", partition=self.partition, missing=missing, entities=len(self._tree))
         self.is_used = True
@@ -141,7 +141,7 @@ class PartitionStates:
 
     def forget(self) -> None:
         """Forget all that was read: the tree may be something else than the log."""
-        self._tree, self._highest, self._read, self._copied = self._installation.tree(), 0, 0, 0
+        self._tree, self._highest, self._read, self._copied = self.installation.tree(), 0, 0, 0
         self._tree.backup = self._backup or 0
         self._settled = None
         self._asides.clear()
@@ -158,12 +158,15 @@ class PartitionStates:
             if not await self._take(reader, SLOW):
                 log.warning("state_copy_behind", partition=self.partition, place=fence)
 
-    async def _next(self) -> int:
+    async def begins(self) -> int:
         """From where on to read STATE. If it was made anew since something of it was read, everything begins anew.
 
         A stream that is restored from a backup counts as made at that moment.
         """
-        info = await self._installation.wire.api(f"STREAM.INFO.{self._installation.layout.state}")
+        if self._backup is None:
+            era = await table_eras.latest(self.installation, self.partition)
+            self.count_from(0 if era is None else era.backup)
+        info = await self.installation.wire.api(f"STREAM.INFO.{self.installation.layout.state}")
         made = str(info["created"])
         if self._read and (made != self._made or int(info["state"]["last_seq"]) < self._read):
             self.forget()
@@ -171,17 +174,14 @@ class PartitionStates:
         return self._read + 1
 
     async def _opened(self) -> Reader:
-        if self._backup is None:
-            era = await table_eras.latest(self._installation, self.partition)
-            self.count_from(0 if era is None else era.backup)
         if self._reader is None:
-            wire, state = self._installation.wire, self._installation.layout.state
-            reader = Reader(wire, state, self._filters, await self._next())
+            wire, state = self.installation.wire, self.installation.layout.state
+            reader = Reader(wire, state, self._filters, await self.begins())
             await reader.__aenter__()
             self._reader = reader
         return self._reader
 
-    async def _pause(self) -> None:
+    async def pause(self) -> None:
         """Let others go on meanwhile: other partitions, and what is more urgent."""
         await asyncio.sleep(0)
         if self._calm is not None:
@@ -190,19 +190,23 @@ class PartitionStates:
     async def _take(self, reader: Reader, seconds: float) -> int:
         """Read what comes first, within so many seconds; how many messages that was."""
         found = await reader.take(self._installation.pacing.load, seconds)
-        self._take_in(found)
+        self.take_in(found)
         if found and reader is self._reader:
-            self._read = found[-1].sequence
-        await self._pause()
+            self.passed(found[-1].sequence)
+        await self.pause()
         return len(found)
 
-    def _take_in(self, found: Sequence[Stored]) -> None:
-        """Put what was read into the tree."""
+    def passed(self, sequence: int) -> None:
+        """Note that all messages of the partition in STATE up to a sequence are taken in."""
+        self._read = sequence
+
+    def take_in(self, found: Sequence[Stored]) -> None:
+        """Put what was read next into the tree."""
         self.read += len(found)
         if found:
             self._settled = None  # what was read may be older than the tree, until all is read
         copies = [one for one in found if one.subject != self._own]
-        states = entities_in_state(self._installation.layout.state, copies)
+        states = entities_in_state(self.installation.layout.state, copies)
         self._asides += [one.subject for one, state in zip(copies, states, strict=True) if state is None]
         self._saw(take_all_in(self._tree, [state for state in states if state is not None]))
         self._copied = max([self._copied, *(origin(one.block) for one in found if one.subject == self._own)])

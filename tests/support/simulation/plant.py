@@ -20,6 +20,7 @@ from phaseline.engine.nats.streams import layout_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.deciding import DecidingThread, Pace
+from phaseline.engine.worker.ownership import load_together
 from phaseline.engine.worker.sites import adding, edge_server
 from phaseline.engine.worker.sites.adding import StoreWanted
 from phaseline.engine.worker.sites.edge_names import EdgeNames
@@ -292,6 +293,9 @@ def running(plant: Plant) -> Iterator[None]:
     with (
         mock.patch.object(wire_module, "Connection", VirtualConnection),
         mock.patch.object(DecidingThread, "run", _decided_here),
+        # In half of the worlds few states are enough to be read together.
+        mock.patch.object(load_together, "FEW", 1 if plant.world.seed % 2 else load_together.FEW),
+        mock.patch.object(load_together, "SMALL", 0 if plant.world.seed % 2 else load_together.SMALL),
         mock.patch.object(logs.Logger, "_log", log),
         plant.world.entered(),
     ):
