@@ -7,6 +7,7 @@ import json
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -21,16 +22,18 @@ from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.errors import NewerRecord, NotFound
-from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
+from phaseline.schemas.records import Entity, EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
 from phaseline.schemas.subjects import quoted_id
 from phaseline.schemas.templates import reading
 
+REJECTION = ".rejection."
 NO_RECORD = (ValueError, KeyError, TypeError, AttributeError)
 """What is raised where a body holds no record."""
-ENTITY = re.compile(
-    r"\.(?:state\.\d+(?:\.mark)?|transition\.mark\.-\.-)\.([^.]+)\.(.+)|\.transition\.([^.]+)\.[^.]+\.[^.]+\.(.+)"
+KIND = re.compile(
+    r".+\.(?:state\.\d+(?:\.mark)?|transition\.mark\.-\.-)\.((?!mark$)[^.]+)"
+    r"|.+\.transition\.((?!mark\.)[^.]+)\.[^.]+\.[^.]+"
 )
-"""The kind and the tokens of the id in a subject of STATE, of a mark, or of a transition."""
+"""The kind in what precedes the id in a subject of STATE, of a mark, or of a transition."""
 
 
 class Logged(NamedTuple):
@@ -166,19 +169,39 @@ def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None
 
 
 def _about_its_subject(message: LastMessage | Stored, record: Record | None) -> Record | None:
-    """A record; None if it is about another entity than its subject: no worker writes such a one."""
-    if record is None or isinstance(record, Rejection):
-        return record
-    found = ENTITY.search(message.subject)
-    named = () if found is None else tuple(filter(None, found.groups()))
-    return record if named == (record.entity.kind, quoted_id(record.entity.id)) else None
+    """A record; None if it is about something else than its subject: no worker writes such a one."""
+    if record is None:
+        return None
+    if isinstance(record, Rejection):
+        return record if REJECTION in message.subject else None
+    return record if is_about(message.subject, record.entity) else None
+
+
+def is_about(subject: str, entity: Entity | None) -> bool:
+    """Whether a worker writes what becomes of an entity on this subject of LOG, or STATE has it there."""
+    if entity is None:
+        return False
+    end = f".{quoted_id(entity.id)}"
+    return subject.endswith(end) and _kind_in(subject[: -len(end)]) == entity.kind
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind_in(start: str) -> str:
+    """The kind in a subject without its id; empty if no entity has such a one."""
+    found = KIND.fullmatch(start)
+    return "" if found is None else found[1] or found[2]
 
 
 def entities_in_state(stream: str, messages: Sequence[LastMessage | Stored]) -> list[EntityAfter | None]:
-    """What a tree takes from each message of STATE; None from the copy of a foreign message, which is reported."""
+    """What a tree takes from each message of STATE; None from the copy of a foreign message, which is reported.
+
+    As `record_in_state`, for many at a time.
+    """
     try:
         if not any(map(foreign.is_copy, [message.block for message in messages])):
-            return [*reading.read_entities([message.data for message in messages])]
+            found = reading.read_entities([message.data for message in messages])
+            if all(is_about(one.subject, after.entity) for one, after in zip(messages, found, strict=True)):
+                return [*found]
     except NewerRecord:
         raise
     except NO_RECORD:
@@ -243,7 +266,7 @@ async def last_cause(installation: Installation, partition: int) -> int:
 
 
 def _holds_record(message: LastMessage | Stored) -> bool:
-    return foreign.is_by_worker(message.block) and record_in(message.data) is not None
+    return foreign.is_by_worker(message.block) and _about_its_subject(message, record_in(message.data)) is not None
 
 
 def cause_of(body: bytes, otherwise: int) -> int:

@@ -11,12 +11,13 @@ import pytest
 
 from phaseline.engine.core.message import COPY
 from phaseline.engine.core.tree import TallyKey, Tree, evolve, take_all_in
-from phaseline.engine.log.log_records import entities_in_state
+from phaseline.engine.log.log_records import entities_in_state, record_in
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.surfaces.testing.laws import same
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import entity_after
+from phaseline.schemas.records import Rejection, entity_after
+from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates import reading
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import History, histories, hold, law_by_law
@@ -48,22 +49,34 @@ def bodies(history: History) -> list[bytes]:
 
 
 def alone(history: History) -> tuple[Tree, list[int]]:
-    """The tree of whole records that are read one by one, and which bodies are refused."""
+    """The tree of whole records that are read one by one, and which bodies are refused. STATE holds no rejections."""
     tree, refused = Tree(history.kinds, NoScripts()), []
     for number, body in enumerate(bodies(history)):
         try:
-            evolve(tree, wire_codec.read(body))
+            record = wire_codec.read(body)
+            evolve(tree, record)
         except (ValueError, KeyError, TypeError, AttributeError):
             refused.append(number)
+        else:
+            refused += [number] if isinstance(record, Rejection) else []
     return tree, refused
+
+
+def state_subject(body: bytes) -> str:
+    """Where STATE has what a body is about; any place, if it is no record of an entity."""
+    record = record_in(body)
+    if record is None or isinstance(record, Rejection):
+        return "pl.state.0.x.y"
+    return Subjects("pl").state(0, record.entity.kind, record.entity.id)
 
 
 def together(history: History, size: int) -> tuple[Tree, list[int]]:
     """The same, of records that are read `size` at a time, with a copy that the server sent before each batch."""
     tree, refused, held = Tree(history.kinds, NoScripts()), [], bodies(history)
     for start in range(0, len(held), size):
-        copy = Stored("s", held[start], 0, 0, 0, COPY)
-        messages = [copy, *(Stored("s", body, 0, 0, 0, None) for body in held[start : start + size])]
+        some = held[start : start + size]
+        copy = Stored("s", some[0], 0, 0, 0, COPY)
+        messages = [copy, *(Stored(state_subject(body), body, 0, 0, 0, None) for body in some)]
         first, *found = entities_in_state("STATE", messages)
         assert first is None
         refused += [start + number for number, one in enumerate(found) if one is None]
