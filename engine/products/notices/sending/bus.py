@@ -36,18 +36,25 @@ async def _unanswered(wire: Wire, subject: str) -> Attempt:
     """What it means that nobody answered: somebody listens, or the server, or a stream, did not get to the message."""
     try:
         await wire.flush(PATIENCE)  # it has read the message, and did not say that nobody listens
-        found = await wire.api("STREAM.NAMES", {"subject": subject})
+        names = (await wire.api("STREAM.NAMES", {"subject": subject})).get("streams") or []
+        streams = [name for name in names if await _answers(wire, name)]
     except (NoResponders, ApiFailed):
-        found = {}  # there are no streams here
+        streams = []  # there are no streams here
     except RequestTimedOut as error:
         if not error.hint:
             return Attempt("failed", problem(error))
-        found = {}  # streams are not for this user
+        streams = []  # streams are not for this user
     except PhaselineError as error:
         return Attempt("failed", problem(error))
-    if streams := found.get("streams"):
+    if streams:
         return Attempt("failed", said(f"the stream {streams[0]} did not answer"))
     return Attempt("sent", "somebody listens")
+
+
+async def _answers(wire: Wire, stream: str) -> bool:
+    """Whether a stream answers to what it stores."""
+    config = (await wire.api(f"STREAM.INFO.{stream}")).get("config") or {}
+    return not config.get("no_ack")
 
 
 def _judged(body: bytes) -> Attempt:
