@@ -19,7 +19,7 @@ from tests.support.installation import EmbeddedServer, Settings, Wire, at_work
 from tests.support.notified import DeliveryCounts, Receiver, sending
 from tests.support.odd_receivers import answer, hang, receiving
 from tests.support.own_installation import Client
-from tests.support.senders import KINDS, at_send, began, ended, until, web
+from tests.support.senders import KINDS, at_send, began, data, ended, until, web
 
 
 @pytest.fixture
@@ -61,6 +61,36 @@ async def test_what_began_and_ended_while_nobody_sent_is_one_message(settings: S
     [request] = found.got
     assert request.json["title"].startswith("WAS CRITICAL: node c1/p/n1, good again after 1 s (told ")
     assert request.json["late_seconds"] >= 900
+
+
+async def test_the_end_of_what_was_heard_is_told_before_it_begins_anew(settings: Settings, notices: Client) -> None:
+    async with receiving() as found:
+        async with at_send(settings, web("ops", found)):
+            first = await began(notices, "down/1", "ops", ago=60)
+            await until(notices, "down/1/ops", "Sent", told="begin")
+        await ended(notices, "down/1", first, "ops")
+        await began(notices, "down/1", "ops")
+        async with at_send(settings, web("ops", found)):
+            await found.until(3)
+            await until(notices, "down/1/ops", "Sent", told="begin", heard=found.got[2].json["opened"])
+    assert [one.json["word"] for one in found.got] == ["begin", "end", "begin"]
+    begin, end, anew = (one.json["thread"] for one in found.got)
+    assert begin == end != anew
+    assert [one.json["ended_as"] for one in found.got[1:]] == ["good", ""]
+
+
+async def test_what_begins_anew_and_does_not_last_hides_no_end(settings: Settings, notices: Client) -> None:
+    async with receiving() as found:
+        async with at_send(settings, web("ops", found)):
+            now = await began(notices, "down/1", "ops", ago=60)
+            await until(notices, "down/1/ops", "Sent", told="begin")
+        await ended(notices, "down/1", now, "ops")
+        for trigger in ("began", "lapsed"):
+            await notices.publish_and_wait("notice", trigger, "down/1", data(now + 9 * SECOND, opened=""), timeout=120)
+        async with at_send(settings, web("ops", found)):
+            await until(notices, "down/1/ops", "Sent", told="end")
+    assert [one.json["word"] for one in found.got] == ["begin", "end"]
+    assert found.got[0].json["thread"] == found.got[1].json["thread"]
 
 
 async def test_a_failure_is_recorded_and_tried_again(settings: Settings, notices: Client) -> None:

@@ -5,6 +5,8 @@ import base64
 import hashlib
 import hmac
 import json
+import os
+import signal
 import socket
 from email import message_from_bytes
 from email.policy import default
@@ -14,11 +16,11 @@ from typing import Any
 import pytest
 
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
-from phaseline.engine.products.notices.sending import addresses, attempts, ways, web
+from phaseline.engine.products.notices.sending import addresses, attempts, bus, ways, web
 from phaseline.engine.products.notices.sending.attempts import Attempt
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 from tests.support.closed_port import ADDRESS
-from tests.support.installation import Wire
+from tests.support.installation import EmbeddedServer, Settings, Wire
 from tests.support.notified import Receiver
 from tests.support.odd_receivers import (
     MailReceiver,
@@ -47,8 +49,9 @@ def message(word: Any = "begin", **more: Any) -> NoticeMessage:
 END = {"ended": timestamp(BEGAN + 60 * SECOND), "ended_as": "good", "number": 0}
 
 
-async def sent(type_: Any, told: NoticeMessage | None = None, **options: Any) -> Attempt:
-    return await ways.send(Receiver("ops", type_, {"timeout": "30s", **options}), told or message(), "phaseline/pl")
+async def sent(type_: Any, told: NoticeMessage | None = None, handle: Any = None, **options: Any) -> Attempt:
+    receiver = Receiver("ops", type_, {"timeout": "30s", **options})
+    return await ways.send(receiver, told or message(), "phaseline/pl", handle=handle)
 
 
 async def to_web(found: OddReceiver, **options: Any) -> Attempt:
@@ -314,10 +317,10 @@ async def test_an_alert() -> None:
 # ---- e-mail
 
 
-async def to_mail(found: MailReceiver, **options: Any) -> Attempt:
+async def to_mail(found: MailReceiver, handle: Any = None, **options: Any) -> Attempt:
     given = {"host": "localhost", "port": found.port, "from": "Phaseline <p@x.org>", "to": ["a@x.org", "b@x.org"],
              "tls": "none", **PRIVATE, **options}  # fmt: skip
-    return await sent("email", **given)
+    return await sent("email", handle=handle, **given)
 
 
 async def test_a_mail() -> None:
@@ -341,6 +344,18 @@ async def test_a_mail() -> None:
 async def test_a_mail_server_that_refuses(refuses: dict[str, str], said: str, *, about_message: bool) -> None:
     async with receiving_mail(**refuses) as found:
         assert await to_mail(found) == Attempt("failed", said, about_message=about_message)
+
+
+async def test_who_is_refused_of_several_is_tried_again_and_nobody_else() -> None:
+    async with receiving_mail(**{"RCPT TO:<b@x.org>": "451 later"}) as found:
+        first = await to_mail(found)
+        assert (first.outcome, first.said, first.about_message) == ("failed", "b@x.org: 451 later", True)
+        found.refuses.clear()
+        found.commands.clear()
+        again = await to_mail(found, handle=first.handle)
+    assert again == Attempt("sent", "taken as 17")
+    assert [one for one in found.commands if one.startswith("RCPT")] == ["RCPT TO:<b@x.org>"]
+    assert [message_from_bytes(one)["To"] for one in found.mails] == ["a@x.org, b@x.org"] * 2
 
 
 async def test_a_mail_server_that_hangs_or_is_private_or_has_no_tls() -> None:
@@ -399,3 +414,23 @@ async def test_a_subject(wire: Wire) -> None:
     for _ in range(2):
         assert await to("told.kept") == Attempt("sent", "stored in TOLD, message 1")
     await wire.api("STREAM.DELETE.TOLD")
+    await wire.api(
+        "STREAM.CREATE.TOLD", {"name": "TOLD", "subjects": ["told.kept"], "storage": "memory", "no_ack": True}
+    )
+    assert await to("told.kept") == Attempt("sent", "somebody listens")
+    await wire.api("STREAM.DELETE.TOLD")
+
+
+async def test_a_server_that_stands_still_has_taken_nothing(
+    own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus, "PATIENCE", 0.5)
+    async with Wire.open(Settings(nats=(own_server.url,)), name="test") as wire:
+        await wire.subscribe("told.ops", lambda *_: None)
+        os.kill(own_server.pid, signal.SIGSTOP)
+        try:
+            receiver = Receiver("ops", "nats", {"subject": "told.ops"})
+            attempt = await ways.send(receiver, message(), "phaseline/pl", wire=wire)
+        finally:
+            os.kill(own_server.pid, signal.SIGCONT)
+    assert attempt == Attempt("failed", "no answer from PING within 0.5 s")

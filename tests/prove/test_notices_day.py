@@ -16,6 +16,7 @@ from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.telling import sentence
 from phaseline.engine.products.notices.past import tried
+from phaseline.engine.publish.compose import compose
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
@@ -34,22 +35,35 @@ rules:
    flapping: {changes: 6, within: 60s, quiet: 3s}}
 - {name: charts, when: {kinds: [component]}, for: 1s, to: [ops]}
 - {name: silent, when: {kinds: [cluster], silent: true}, to: [ops]}
-windows: [{name: rollout, opened-by: [update], up-to: 60s}]
+windows: [{name: rollout, opened-by: [update], up-to: 1h}]
 """
 SILENT = 3
 """Seconds after which the site counts as silent."""
+SIZE = CLUSTERS * (NODES + 3)
 
 
 async def adopted(client: Client) -> None:
     """A fleet, in which all runs."""
-    for cluster in range(CLUSTERS):
-        name = f"c{cluster}"
-        await client.publish_and_wait("cluster", "adopt", name, {"phase": "Running"}, timeout=600)
-        await client.publish_and_wait("node_pool", "adopt", f"{name}/p", {"phase": "Running"}, timeout=600)
-        await client.publish_and_wait("component", "adopt", f"{name}/dns", {"phase": "Running"}, timeout=600)
-        for number in range(NODES):
-            await client.publish("node", "adopt", f"{name}/p/n{number}", {"phase": "Running"})
-    await client.publish_and_wait("node", "adopt", "c0/p/last", {"phase": "Running"}, timeout=600)
+    names = [
+        *(("cluster", f"c{one}") for one in range(CLUSTERS)),
+        *(("node_pool", f"c{one}/p") for one in range(CLUSTERS)),
+        *(("component", f"c{one}/dns") for one in range(CLUSTERS)),
+        *(("node", f"c{one}/p/n{number}") for one in range(CLUSTERS) for number in range(NODES)),
+    ]
+    await client.publish_many([
+        compose(kind, "adopt", name, {"phase": "Running"}, {"source": "/test"}) for kind, name in names
+    ])  # fmt: skip
+    found: list[str] = []
+
+    async def are_all_there() -> bool:
+        view = await client.at("now")
+        found[:] = [one.entity.id async for one in view.unsorted()]
+        return len(found) == SIZE
+
+    async def moved() -> object:
+        return len(found)
+
+    await wait_for(are_all_there, moved, pause=0.5)
 
 
 async def lived(client: Client) -> None:
@@ -58,23 +72,35 @@ async def lived(client: Client) -> None:
     async def say(kind: str, trigger: str, entity: str, data: dict[str, Any] | None = None) -> None:
         await client.publish_and_wait(kind, trigger, entity, data, timeout=600)
 
+    async def all_nodes(trigger: str, cluster: str, reason: str) -> None:
+        for number in range(NODES):
+            await client.publish("node", trigger, f"{cluster}/p/n{number}", {"reason": reason})
+
     await say("cluster", "overdue", "c1", {"reason": "Arrears"})
+    await all_nodes("not_ready", "c1", "SwitchedOff")
     await say("cluster", "configure", "c5", {"silence_after": SILENT})
     for trigger in ("not_ready", "ready") * 4:  # a node comes and goes
         await say("node", trigger, "c2/p/n1", {"reason": "Flaky"})
     await say("cluster", "update", "c4")
-    for number in range(5):  # one after the other; one does not come back
-        await say("node", "not_ready", f"c4/p/n{number}", {"reason": "Rebooting"})
+    for number in range(NODES):  # one after the other; one does not come back
+        await client.publish("node", "not_ready", f"c4/p/n{number}", {"reason": "Rebooting"})
         if number != 2:
-            await say("node", "ready", f"c4/p/n{number}")
+            await client.publish("node", "ready", f"c4/p/n{number}")
     await say("component", "degraded", "c3/dns", {"reason": "ReplicasMissing"})
     await asyncio.sleep(SILENT + 2)
     await say("cluster", "updated", "c4")
     await say("cluster", "renewed", "c1")
+    await all_nodes("ready", "c1", "SwitchedOn")
     await say("cluster", "started", "c1")
     await say("component", "recovered", "c3/dns")
     await asyncio.sleep(4)
     await say("node", "ready", "c4/p/n2")
+
+
+async def transitions_after(client: Client, place: int) -> int:
+    """How many transitions a log has after a place."""
+    async with client.watch(start=place + 1, follow=False) as watch:
+        return len([record async for record in watch])
 
 
 def packed(notice: str, trigger: str, sequence: int, data: dict[str, Any]) -> bytes:
@@ -132,7 +158,10 @@ async def test_a_day_is_a_few_messages_and_try_says_the_same(wire: Wire, setting
             await wait_for(is_quiet, moved, pause=1.0)
         found = await tried(client, rules, str(place))
         queued = [one for one in await records_of(notices, "delivery") if one.trigger == "queued"]
-        sys.stdout.write(f"\n{shown(found.told)}\n{len(queued)} deliveries\n")
+        happened = await transitions_after(client, place)
+        sys.stdout.write(
+            f"\n{shown(found.told)}\n{SIZE:,} entities, {happened:,} transitions, {len(queued)} messages\n"
+        )
         told = [one for one in found.told if one.word]
         words = {(one.id, one.sequence) for one in told}
         assert committed(records, words) == sorted(
@@ -140,3 +169,4 @@ async def test_a_day_is_a_few_messages_and_try_says_the_same(wire: Wire, setting
         )
         assert sum(len(one.to) for one in told) == len(queued)
         assert len(queued) < 20
+        assert happened > 3 * NODES

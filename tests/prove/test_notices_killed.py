@@ -1,13 +1,13 @@
 """Notices while all that makes them is killed: notifiers, senders, workers, the server. Receivers refuse and hang.
 
-No notice is lost, none is doubled in the record, each delivery arrives, and a replay of the log makes what is recorded,
-byte for byte. PROVE_SCALE=0.02 makes the hour a little more than a minute.
+No notice is lost, none is doubled in the record, a replay of the log makes what is recorded, byte for byte, what stands
+as sent was taken, and whoever heard that a notice is open heard that it is over. PROVE_SCALE=0.02 makes the hour a little more than a minute.
 """
 
 import asyncio
 import random
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.streams import provision
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.fold import read_rules
+from phaseline.engine.products.notices.fold.bodies.message import OVER, NoticeMessage
 from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
@@ -52,7 +53,8 @@ windows:
 - {{name: work, opened-by: [cordon, update], up-to: 10s}}
 """
 TREES, NODES = 4, 5
-OVER = ("end", "past", "happened")
+ABOUT = {"cluster": ["Balance"], "node": ["NotReady", "Unschedulable", "Balance"]}
+"""The conditions of which a report speaks that says that all is well."""
 Made = list[tuple[str, str, dict[str, Any]]]
 """The id, the trigger and the data of events."""
 
@@ -90,16 +92,20 @@ def cluster_and_nodes(tree: int) -> list[tuple[str, str]]:
     return [("cluster", f"c{tree}"), ("node_pool", f"c{tree}/p"), *nodes]
 
 
-async def say(main: Client, kind: str, trigger: str, entity: str, data: Mapping[str, Any] | None = None) -> None:
-    """Publish an event, again and again while the server is away."""
+async def say(main: Client, kind: str, trigger: str, entity: str, data: Mapping[str, Any] | None = None) -> int:
+    """Publish an event, again and again while the server is away. Returns its position."""
     name = uuid4().hex
     while True:
         try:
-            await main.publish(kind, trigger, entity, data, event_id=name, check=False)
+            return (await main.publish(kind, trigger, entity, data, event_id=name, check=False)).sequence
         except PhaselineError:
             await asyncio.sleep(0.1)
-        else:
-            return
+
+
+async def well(main: Client, kind: str, entity: str, seen: int = 0) -> None:
+    """Something is as it should be, whatever it was before. seen: the position of what was seen of it last."""
+    about = {"about": ABOUT[kind]} if kind in ABOUT else {}
+    await say(main, kind, "reported", entity, {"phase": "Running", **about, **({"seen": seen} if seen else {})})
 
 
 async def live(main: Client, dice: random.Random) -> None:
@@ -110,26 +116,48 @@ async def live(main: Client, dice: random.Random) -> None:
     if dice.random() < 0.2:
         await say(main, "cluster", dice.choice(("overdue", "renewed", "update", "updated")), f"c{tree}")
     if dice.random() < 0.1:  # all is as it should be again
-        for kind, entity in cluster_and_nodes(tree):
-            await say(main, kind, "adopt", entity, {"phase": "Running"})
+        for kind, entity in reversed(cluster_and_nodes(tree)):
+            await well(main, kind, entity)
     some = [dice.choice(nodes)] if dice.random() < 0.6 else nodes
     for node in some:
-        await say(main, "node", trigger, node, {"reason": dice.choice(("A", "B"))})
+        place = await say(main, "node", trigger, node, {"reason": dice.choice(("A", "B"))})
         if trigger == "deleted":
-            await say(main, "node", "adopt", node, {"phase": "Running"})
+            await well(main, "node", node, place)
 
 
-async def odd(dice: random.Random, _: GotRequest, writer: asyncio.StreamWriter) -> None:
-    """Take a message, or do what receivers do on a bad day."""
-    what = dice.random()
-    if what < 0.1:
-        await asyncio.sleep(2.0)
-    elif what < 0.2:
-        await close(_, writer)
-    else:
-        words = [answer(200)] * 5 + [answer(500), answer(503, Retry_After="1"), answer(429, Retry_After="1")]
-        writer.write(dice.choice(words))
+class Receiver(NamedTuple):
+    """Somebody who is told, and what they took of what they got."""
+
+    server: OddReceiver
+    taken: list[GotRequest]
+
+    async def take(self, request: GotRequest, writer: asyncio.StreamWriter) -> None:
+        """Take a message."""
+        self.taken.append(request)
+        writer.write(answer(200))
         await writer.drain()
+
+    async def be_odd(self, dice: random.Random, request: GotRequest, writer: asyncio.StreamWriter) -> None:
+        """Take a message, or do what receivers do on a bad day."""
+        what = dice.random()
+        if what < 0.1:
+            await asyncio.sleep(2.0)
+        elif what < 0.2:
+            await close(request, writer)
+        elif what < 0.7:
+            await self.take(request, writer)
+        else:
+            words = (answer(500), answer(503, Retry_After="1"), answer(429, Retry_After="1"))
+            writer.write(dice.choice(words))
+            await writer.drain()
+
+    @property
+    def words(self) -> Mapping[str, list[str]]:
+        """What came of each stay of a notice, in order, whether it was taken or not."""
+        found = defaultdict[str, list[str]](list)
+        for one in self.server.got:
+            found[one.json["thread"]].append(one.json["word"])
+        return found
 
 
 def merged(made: Made) -> list[tuple[str, str, bytes]]:
@@ -169,14 +197,17 @@ async def kills(
     dice, own = random.Random(seed), replace(of_notices(settings), partitions=2)
     key = {} if server.key is None else {"PHASELINE_NKEY": str(server.key.path)}
     async with (
-        receiving(lambda request, writer: odd(dice, request, writer)) as bad,
+        receiving() as odd,
         receiving() as good,
         Wire.open(settings, name="test", patient=True) as wire,
         Client.open(settings, source="/test") as main,
         Client.open(own, source="/test") as notices,
     ):
         file = folder / "rules.yaml"
-        file.write_text(rules % (bad.url, good.url))
+        file.write_text(rules % (odd.url, good.url))
+        told = {"odd": Receiver(odd, []), "good": Receiver(good, [])}
+        odd.answers[:] = [lambda request, writer: told["odd"].be_odd(dice, request, writer)]
+        good.answers[:] = [told["good"].take]
         for one in (settings, own):
             await provision(wire, one)
         environment = {"PHASELINE_NATS": server.url, **key}
@@ -197,20 +228,20 @@ async def kills(
                 await asyncio.sleep(dice.uniform(0.0, 0.3))
             await trouble
         await end_all(main)
-        bad.answers[:] = [answer(200)]
+        odd.answers[:] = [told["odd"].take]
         try:
-            made = await until_all_is_recorded(main, notices, file, place)
-            await until_all_is_sent(notices, (bad, good))
+            await until_all_is_recorded(main, notices, file, place)
+            await until_all_is_sent(notices, (odd, good))
         finally:
             for notify in both:
                 assert await notify.stop() == 0, notify.said.read_text()[-4_000:]
             await killed.workers[0].stop()
         queued = await replayed(main, read_rules.read_file(file, main.kinds), place, "delivery")
-        await judge(notices, made, queued, {"odd": bad, "good": good})
+        await judge(notices, queued, told)
 
 
-async def until_all_is_recorded(main: Client, notices: Client, rules: Path, place: int) -> Made:
-    """Wait until the record of notices is what a replay of the log makes; that replay."""
+async def until_all_is_recorded(main: Client, notices: Client, rules: Path, place: int) -> None:
+    """Wait until the record of notices is what a replay of the log makes."""
     found: Made = []
     records: list[Transition] = []
 
@@ -228,7 +259,6 @@ async def until_all_is_recorded(main: Client, notices: Client, rules: Path, plac
         has, wants = {*recorded(records)}, {*merged(found)}
         raise AssertionError(f"too many: {sorted(has - wants)}; missing: {sorted(wants - has)}") from None
     assert recorded(records) == merged(found)
-    return found
 
 
 async def until_all_is_sent(notices: Client, receivers: tuple[OddReceiver, ...]) -> None:
@@ -245,30 +275,43 @@ async def until_all_is_sent(notices: Client, receivers: tuple[OddReceiver, ...])
         await wait_for(is_sent, moved, pause=1.0)
 
 
-async def judge(
-    notices: Client, made: Made, wanted: Made, receivers: Mapping[str, OddReceiver]
-) -> None:  # fmt: skip
-    """Nothing is doubled in the record, and each receiver has heard how each of its notices ended.
+async def judge(notices: Client, wanted: Made, told: Mapping[str, Receiver]) -> None:
+    """Nothing is doubled in the record, what stands as sent was taken, and what was heard of was heard to be over.
 
-    made, wanted: the events of notices, and of deliveries, that a replay makes.
+    wanted: the events of deliveries that a replay makes.
     """
     records = [one for one in await records_of(notices, "notice") if one.facet == "phase"]
     numbers = Counter((one.entity.id, one.entity.attributes["sequence"]) for one in records)
     assert set(numbers.values()) == {1}
+    times = sorted(one.time_ns for one in records)
+    late = [one for one in times if one > (times[0] + times[-1]) / 2]
+    assert len(late) > len(records) / 5  # something happened all the time
     queued = [one for one in await records_of(notices, "delivery") if one.trigger == "queued"]
     assert Counter((one.entity.id, one.entity.attributes["word"]) for one in queued) == Counter(
         (delivery, data["word"]) for delivery, _, data in wanted
     )
-    words = Counter((one.entity.id.rpartition("/")[0], one.entity.id.rpartition("/")[2]) for one in queued)
-    last = {notice: data for notice, trigger, data in made if trigger in ("closed", "happened", "opened")}
-    told = {(name, one.json["notice"], one.json["word"]) for name, found in receivers.items() for one in found.got}
-    for notice, receiver in words:
-        assert any((receiver, notice, word) in told for word in OVER), (notice, receiver, last[notice])
-    for name, found in receivers.items():
-        same = {(one.json["id"], one.json["notice"], one.json["word"]) for one in found.got}
+    for one in await sent(notices):
+        notice, _, receiver = one.entity.id.rpartition("/")
+        word, opened = one.entity.attributes["told"], one.entity.attributes["heard"]
+        thread = NoticeMessage(notice, receiver, word, {"opened": opened}, 0, 0).thread
+        taken = {(each.json["thread"], each.json["word"]) for each in told[receiver].taken}
+        assert (thread, word) in taken, (one.entity.id, word, opened)
+    for notice, receiver in {(one.entity.id.rpartition("/")[0], one.entity.id.rpartition("/")[2]) for one in queued}:
+        heard = {each.json["word"] for each in told[receiver].taken if each.json["notice"] == notice}
+        assert heard.intersection(OVER), (notice, receiver)
+    for name, found in told.items():
+        left = {thread: some for thread, some in found.words.items() if not {*some}.intersection(OVER)}
+        assert not left, (name, left)
+        same = {(one.json["id"], one.json["notice"], one.json["word"]) for one in found.server.got}
         assert len({one[0] for one in same}) == len(same), name
     refused = [one async for one in notices.rejections() if one.kind == "notice"]
     assert {one.reason for one in refused} <= {"repeat", "stale"}  # what two notifiers say counts once
+
+
+async def sent(notices: Client) -> list[Transition]:
+    """All that senders said to have sent."""
+    async with notices.watch("delivery", start="start", follow=False) as watch:
+        return [one async for one in watch if one.trigger == "sent"]
 
 
 @pytest.mark.slow

@@ -192,6 +192,16 @@ def test_an_intent_opens_a_window_that_its_end_closes() -> None:
     silent.later(minutes=2).then_told("r", opened_by="/test", window="work")
 
 
+def test_a_window_of_an_operation_ends_with_its_deadline() -> None:
+    more = "windows: [{name: work, opened-by: [update]}]"
+    updating = fleet("when: {kinds: [node]}", more).event("cluster", "update", "c1")
+    down = bad(bad(updating), 2).later(minutes=29).then_nothing_told()
+    down.later(minutes=2).then_told("r", number=2, opened_by="/test", window="work")
+    slow = fleet("when: {kinds: [node]}", more).event("cluster", "configure", "c1", {"deadline": 86_400.0})
+    slow = bad(slow.event("cluster", "update", "c1")).later(minutes=239).then_nothing_told()
+    slow.later(minutes=2).then_told("r", window="work")  # but no window lasts for longer than 4 h
+
+
 def test_a_schedule_opens_a_window() -> None:
     more = 'windows: [{name: nightly, cron: "0 2 * * *", for: 1h, trees: ["c*"]}]'
     found = fleet("when: {kinds: [node]}", more).at("2026-01-01T02:30:00Z")

@@ -76,6 +76,21 @@ def test_a_sender_that_says_nothing_loses_its_delivery() -> None:
     opened().event("delivery", "send", OPS).later(seconds=181).then("delivery", OPS, "Queued")
 
 
+def test_a_report_of_an_earlier_claim_counts_no_more() -> None:
+    claimed = opened().when("delivery", "send", OPS)
+    first = claimed.transitions[0].cause.sequence
+    late = claimed.event("delivery", "queued", OPS, {"word": "end"}).later(seconds=181)
+    late.when("delivery", "sent", OPS, {"told": "begin", "answers": first}).then("delivery", OPS, "Queued")
+    again = late.event("delivery", "send", OPS)
+    for trigger, data in (("sent", {"told": "begin"}), ("failed", {"error": "no"}), ("given_up", {"error": "no"})):
+        again.when("delivery", trigger, OPS, {**data, "answers": first}).then_rejected("stale")
+
+
+def test_what_is_to_be_told_after_an_end_waits_again() -> None:
+    sending = sent().event("delivery", "queued", OPS, {"word": "begin"}).event("delivery", "send", OPS)
+    sending.when("delivery", "sent", OPS, {"told": "end", "more": True}).then("delivery", OPS, "Queued")
+
+
 def test_nobody_is_reminded_of_what_somebody_took() -> None:
     taken = sent().event("notice", "take", NOTICE, {"taken_by": "ann"})
     taken.when("delivery", "queued", OPS, {"word": "reminder"}).then("delivery", OPS, "Sent")

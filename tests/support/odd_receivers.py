@@ -148,8 +148,8 @@ async def drip(_: GotRequest, writer: asyncio.StreamWriter) -> None:
 class MailReceiver:
     """A mail server that keeps mails.
 
-    refuses: by command, what it answers instead of yes: `hang` is nothing, `endless` lines without end, `echo` refuses
-    with the command itself.
+    refuses: by command, or by a whole line, what it answers instead of yes: `hang` is nothing, `endless` lines without
+    end, `echo` refuses with the command itself.
     """
 
     refuses: dict[str, str] = field(default_factory=dict)
@@ -164,8 +164,8 @@ class MailReceiver:
             while line := (await reader.readline()).decode().strip():
                 self.commands.append(line)
                 word = line.split(" ", maxsplit=1)[0].upper()
-                if word in self.refuses:
-                    await self._refuse(writer, self.refuses[word], line)
+                if (refused := self.refuses.get(line) or self.refuses.get(word)) is not None:
+                    await self._refuse(writer, refused, line)
                 elif word == "DATA":
                     writer.write(b"354 go on\r\n")
                     self.mails.append(await reader.readuntil(b"\r\n.\r\n"))

@@ -43,7 +43,8 @@ def data(now: int, **more: Any) -> dict[str, Any]:
     """What a notice says that opened at a time, ns."""
     return {
         "severity": "critical", "about": "node/c1/p/n1", "state": "{NotReady,[]}", "number": 1, "most": 1,
-        "since": timestamp(now), "opened": timestamp(now), "due": timestamp(now), "names": ["node/c1/p/n1"], **more,
+        "since": timestamp(now), "opened": timestamp(now), "due": timestamp(now), "names": ["node/c1/p/n1"], "ended": "",
+        "ended_as": "", **more,
     }  # fmt: skip
 
 
@@ -52,7 +53,7 @@ async def began(client: Client, notice: str, *to: str, ago: float = 0) -> int:
     now = (await client.at("now")).now_ns - round(ago * SECOND)
     await client.publish_and_wait("notice", "opened", notice, data(now), timeout=LIMIT)
     for name in to:
-        await client.publish_and_wait("delivery", "queued", f"{notice}/{name}", {"word": "begin"}, timeout=LIMIT)
+        await queued(client, f"{notice}/{name}", "begin", now)
     return now
 
 
@@ -61,7 +62,13 @@ async def ended(client: Client, notice: str, now: int, *to: str) -> None:
     over = data(now, number=0, ended=timestamp(now + SECOND), ended_as="good", due=timestamp(now + SECOND))
     await client.publish_and_wait("notice", "closed", notice, over, timeout=LIMIT)
     for name in to:
-        await client.publish_and_wait("delivery", "queued", f"{notice}/{name}", {"word": "end"}, timeout=LIMIT)
+        await queued(client, f"{notice}/{name}", "end", now)
+
+
+async def queued(client: Client, delivery: str, word: str, opened: int) -> None:
+    """Something is to be told of a notice that opened at a time, ns."""
+    said = {"word": word, "opened": timestamp(opened)}
+    await client.publish_and_wait("delivery", "queued", delivery, said, timeout=LIMIT)
 
 
 async def until(client: Client, delivery: str, phase: str, **attributes: Any) -> Entity:

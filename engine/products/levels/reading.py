@@ -168,7 +168,7 @@ class _Reading:
 
     async def _first(self) -> Moment:
         """Where to begin to read: before the range, so that what intents opened then is known."""
-        lead = max((one.limit for one in self.asked.windows if one.opened_by), default=0)
+        lead = max((one.longest for one in self.asked.windows if one.opened_by), default=0)
         if not lead or not self.after.time_ns:
             return self.after
         try:

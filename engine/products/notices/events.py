@@ -21,10 +21,12 @@ def events_of(one: NoticeEvent, identity: int, tells_changes: ChangesFor = lambd
     if message := sentence(data):
         data["message"] = message
     yield event("notice", one.trigger, one.id, data, identity, one.sequence, one.time)
+    opened = data.get("opened")
     for receiver in one.to:
         word = one.word or ("change" if one.trigger == "changed" and tells_changes(receiver) else "")
         if word:
-            yield event("delivery", "queued", f"{one.id}/{receiver}", {"word": word}, identity, one.sequence, one.time)
+            said = {"word": word, "opened": opened} if opened else {"word": word}
+            yield event("delivery", "queued", f"{one.id}/{receiver}", said, identity, one.sequence, one.time)
 
 
 def event(

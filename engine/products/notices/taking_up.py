@@ -4,7 +4,7 @@ Belongs here: reading both. Does not: what follows from them (`fold.following`).
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from phaseline.engine.products.notices.fold.following import FollowedTo, LiveNotice
@@ -37,10 +37,10 @@ async def known(notices: Client, prefix: str) -> KnownNotices:
         found = (await view.get("notifier", prefix)).attributes
     except EntityUnknown:
         return KnownNotices(None, 0, "", {})
-    heard = defaultdict[Key, list[str]](list)
+    heard = defaultdict[Key, list[tuple[str, str]]](list)
     async for record in view.unsorted("delivery"):
         rule, group, receiver = record.entity.id.split("/")
-        heard[rule, group].append(receiver)
+        heard[rule, group].append((receiver, record.entity.attributes.get("opened") or ""))
     live: dict[Key, LiveNotice] = {}
     said = [(found["place"], nanoseconds(found["at"]))]
     async for record in view.unsorted("notice"):
@@ -49,15 +49,17 @@ async def known(notices: Client, prefix: str) -> KnownNotices:
         if rule != OWN and told.get("log_identity") == found["log_identity"] and told.get("due"):
             said.append((told.get("sequence", 0) // PER_PLACE, nanoseconds(told["due"]) + 1))
         if rule != OWN and record.entity.facets[0].base.phase in UNDER_WAY:
-            live[rule, group] = _live(record.entity, tuple(heard[rule, group]))
+            live[rule, group] = _live(record.entity, heard[rule, group])
     checkpoint = FollowedTo(found["place"], nanoseconds(found["at"]), found["first"])
     up_to = (max(place for place, _ in said), max(at for _, at in said))
     return KnownNotices(checkpoint, found["log_identity"], found["rules"], live, up_to)
 
 
-def _live(entity: Entity, to: tuple[str, ...]) -> LiveNotice:
+def _live(entity: Entity, heard: Iterable[tuple[str, str]]) -> LiveNotice:
+    """heard: of all deliveries of it the receiver, and when it had opened then."""
     said = entity.attributes
     opened = said.get("opened") or ""
+    to = tuple(receiver for receiver, of in heard if of in ("", opened))
     phase = entity.facets[0].base.phase
     return LiveNotice(
         phase, said.get("begins", 1), said.get("sequence", 0),  # type: ignore[arg-type]  # one of these

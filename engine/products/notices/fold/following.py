@@ -52,7 +52,7 @@ def looks_back(rules: Rules) -> int:
     spans = [one.flapping.within for one in rules.rules if one.flapping is not None]
     spans += [one.clear_after for one in rules.rules]
     spans += [ALIKE for one in rules.rules if one.group == "reason"]
-    spans += [one.limit for one in rules.windows if one.opened_by]
+    spans += [one.longest for one in rules.windows if one.opened_by]
     return max(spans, default=0)
 
 

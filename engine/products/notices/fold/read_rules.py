@@ -11,7 +11,6 @@ from typing import Any, get_args
 from phaseline.engine.products.notices.fold import read_receivers
 from phaseline.engine.products.notices.fold.fields import Fields, in_one_line
 from phaseline.engine.products.notices.fold.rules import (
-    LIMIT,
     Choice,
     Flapping,
     Grouping,
@@ -177,7 +176,7 @@ class RulesReading:
         triggers = {one for kind in self._kinds.values() for one, role in kind.roles.items() if role == "intent"}
         return QuietWindow(
             name, fields.globs("trees"), schedule, fields.duration("for"), between,
-            fields.among("opened-by", triggers, "intent"), fields.duration("up-to", LIMIT),
+            fields.among("opened-by", triggers, "intent"), fields.duration("up-to", least=1),
         )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ HoldUnder = Literal["cause", "nothing"]
 ReceiverType = Literal["webhook", "slack", "cloudevents", "alertmanager", "nats", "email"]
 HOUR = 3_600 * SECOND
 LIMIT = 4 * HOUR
-"""How long a window lasts that an intent opened, unless the rules say otherwise, ns."""
+"""The longest that a window lasts that an intent opened, unless the rules say otherwise, ns."""
 
 
 class Choice(NamedTuple):
@@ -83,7 +83,8 @@ class Rule(NamedTuple):
 class QuietWindow(NamedTuple):
     """When no begin is told of some trees: at times of a schedule, between two times, or after an intent. Times in ns.
 
-    lasting: how long a time of the schedule lasts. opened_by: triggers. limit: how long an intent counts at most.
+    lasting: how long a time of the schedule lasts. opened_by: triggers. limit: how long an intent counts at most; 0:
+    until the deadline of what it asked for.
     """
 
     name: str
@@ -92,7 +93,12 @@ class QuietWindow(NamedTuple):
     lasting: int = 0
     between: tuple[int, int] | None = None
     opened_by: tuple[str, ...] = ()
-    limit: int = LIMIT
+    limit: int = 0
+
+    @property
+    def longest(self) -> int:
+        """How long an intent counts in any case at most."""
+        return self.limit or LIMIT
 
 
 class Receiver(NamedTuple):

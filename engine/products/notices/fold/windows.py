@@ -58,7 +58,7 @@ class Windows:
             if record.trigger in window.opened_by and record.cause.by == "event":
                 if in_trees(window.trees, entity.id):
                     by = record.cause.actor or record.cause.source
-                    until = record.time_ns + window.limit
+                    until = self._until(window, record)
                     self._open(OpenedByIntent(window.name, entity.kind, entity.id, record.time_ns, until, by, place))
             elif asked is not None and asked.until <= record.time_ns:
                 self._forget(asked)
@@ -68,6 +68,13 @@ class Windows:
                 break
         self._sweep(_root_of(entity.id), record.time_ns)
         return found
+
+    def _until(self, window: QuietWindow, record: Transition) -> int:
+        """Until when a window lasts at most that a record opens."""
+        until, entity, kind = record.time_ns + window.longest, record.entity, self._kinds.get(record.entity.kind)
+        if window.limit or kind is None or entity.facets[0].base.phase not in kind.deadlines[0]:
+            return until
+        return min(until, entity.timers_ns.get(entity.names[0], until))  # it stalls then
 
     def advance(self, time_ns: int) -> None:
         """No record can come any more of a time before this one."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.products.notices.fold.bodies.alerts import AFTER
 from phaseline.engine.products.notices.fold.bodies.message import OVER, NoticeMessage, time_of, word_now
+from phaseline.engine.products.notices.fold.following import LOST_TRACK
 from phaseline.machines.kinds.notices.delivery import FAILED, QUEUED, SENT
 from phaseline.machines.kinds.notices.notice import CLEARING, CLOSED, GIVEN_BACK, OPEN, TAKEN
 from phaseline.machines.language.table import DELETED
@@ -37,6 +38,38 @@ class PendingDelivery(NamedTuple):
     def receiver(self) -> str:
         """The name of the receiver."""
         return self.id.rpartition("/")[2]
+
+    @property
+    def opened(self) -> str:
+        """When the notice opened of which is told next. A notice may have ended and opened anew meanwhile.
+
+        The end of what the receiver has heard of, or may have heard of, comes first: nothing begins twice, and nothing
+        is left open. Empty if the record of the delivery does not say it.
+        """
+        asked, tried, heard = (str(self.attributes.get(name) or "") for name in ("opened", "tried", "heard"))
+        if asked and heard and heard != asked and self.attributes.get("told") not in OVER:
+            return heard
+        return tried if asked and tried not in ("", heard) else asked
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something else is to be told after that."""
+        return self.opened != str(self.attributes.get("opened") or "")
+
+    @property
+    def told(self) -> str:
+        """What the receiver has heard last of what is told next."""
+        heard = str(self.attributes.get("heard") or "")
+        return str(self.attributes.get("told") or "") if heard in ("", self.opened) else ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the receiver has heard already that it is over."""
+        return self.attributes.get("heard") == self.opened != "" and self.told in OVER
+
+    def is_about(self, notice: Entity) -> bool:
+        """Whether that is told of a notice as it is now."""
+        return self.opened in ("", notice.attributes.get("opened"))
 
 
 class PendingDeliveries:
@@ -109,13 +142,14 @@ def _closed_at(entity: Entity) -> int:
 
 
 def message_of(delivery: PendingDelivery, notice: Entity, now: int) -> NoticeMessage:
-    """What a delivery tells, as things are now."""
-    data = notice.attributes
-    phases = [facet.state.phase for facet in notice.facets]
+    """What a delivery tells. notice: as it is now, or as it was last when it was over and did not open anew yet."""
+    data, phases = notice.attributes, [facet.state.phase for facet in notice.facets]
+    if not delivery.is_about(notice):  # the log does not have it any more
+        data = {**data, "opened": delivery.opened, "number": 0, "ended": "", "ended_as": LOST_TRACK}
     is_given_back = GIVEN_BACK in phases
     word = word_now(
-        str(delivery.attributes.get("word") or ""), str(delivery.attributes.get("told") or ""), data,
-        is_closed=phases[0] in (CLOSED, DELETED), is_given_back=is_given_back,
+        str(delivery.attributes.get("word") or ""), delivery.told, data,
+        is_closed=phases[0] in (CLOSED, DELETED) or data is not notice.attributes, is_given_back=is_given_back,
     )  # fmt: skip
     is_first = word in ("begin", "past", "happened")
     due = (time_of(data, "opened") if is_first else 0) or time_of(data, "due") or delivery.queued

@@ -30,12 +30,13 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
 from phaseline.machines.kinds.notices.delivery import LOST
-from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError, Undecided
-from phaseline.schemas.records import SECOND, Entity, nanoseconds, timestamp
+from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError, RequestTimedOut, Undecided
+from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 
 log = logs.get_logger(__name__)
-LIMIT = LOST * 2 / 3
-"""Seconds that one delivery may take in all, whatever its receiver does: less than until it is taken for lost."""
+CLAIM, LIMIT = LOST / 3, LOST * 2 / 3
+"""Seconds that the claim of a delivery may take, and then all else, whatever its receiver does: until it is taken for
+lost."""
 AGAIN = 1.0
 """Seconds after which NATS is tried again."""
 SWEEP = 60.0
@@ -152,43 +153,44 @@ class NoticeSender:
                             await self._give_up(one)
 
     async def _give_up(self, one: PendingDelivery) -> None:
-        if await self.claimed(one):
+        if (claim := await self.claimed(one)) is not None:
             error = f"no file of rules has a receiver {one.receiver}"
-            await self.report(one, "given_up", {"error": error})
+            await self.report(one, claim, "given_up", {"error": error})
             self.counts.note(one.receiver, "unknown", "given_up")
 
     def now(self) -> int:
         """The time of the server, ns, as far as it is known."""
         return time.time_ns() + self._ahead
 
-    async def claimed(self, delivery: PendingDelivery) -> bool:
-        """Whether this sender, and no other one, is the one that sends this delivery now."""
+    async def claimed(self, delivery: PendingDelivery) -> int | None:
+        """Claim a delivery: the number of the claim if this sender, and no other one, is to send it now."""
+        data = {"if_version": delivery.version, **({"tried": delivery.opened} if delivery.opened else {})}
         try:
-            outcome = await self.client.publish_and_wait(
-                "delivery", "send", delivery.id, {"if_version": delivery.version}, check=False, timeout=LOST
-            )
-        except Undecided:
-            return False
-        return bool(outcome.transitions) and outcome.rejection is None
+            async with asyncio.timeout(CLAIM):
+                outcome = await self.client.publish_and_wait(
+                    "delivery", "send", delivery.id, data, check=False, timeout=CLAIM / 2
+                )
+        except TimeoutError as error:
+            raise RequestTimedOut(subject=f"delivery {delivery.id}", seconds=CLAIM, hint="") from error
+        except Undecided:  # if it is claimed all the same, it is lost soon, and sent then
+            return None
+        return outcome.receipt.sequence if outcome.transitions and outcome.rejection is None else None
 
-    async def notice_of(self, delivery: PendingDelivery) -> Entity:
-        """The notice of a delivery, as it is."""
-        found = self.pending.notices.get(delivery.notice)
-        return found if found is not None else await self.client.get("notice", delivery.notice)
+    async def message(self, delivery: PendingDelivery) -> NoticeMessage:
+        """What a delivery tells now. Raises `NotFound`."""
+        notice = self.pending.notices.get(delivery.notice) or await self.client.get("notice", delivery.notice)
+        if not delivery.is_about(notice):
+            async for record in self.client.history("notice", delivery.notice):
+                notice = record.entity if delivery.is_about(record.entity) else notice
+        return message_of(delivery, notice, self.now())
 
-    async def report(self, delivery: PendingDelivery, trigger: str, data: Mapping[str, Any]) -> None:
-        """Store what came of a delivery. NATS is tried until the delivery is taken for lost."""
-        deadline = time.monotonic() + LOST
-        while True:
-            try:
-                await self.client.publish("delivery", trigger, delivery.id, data, check=False)
-            except PhaselineError as error:
-                log.warning("delivery_unreported", delivery=delivery.id, outcome=trigger, error=str(error))
-                if time.monotonic() > deadline:
-                    return
-                await asyncio.sleep(AGAIN)
-            else:
-                return
+    async def report(self, delivery: PendingDelivery, claim: int, trigger: str, data: Mapping[str, Any]) -> None:
+        """Store what came of a claim, once. NATS is tried until the delivery is taken for lost."""
+        said = {**data, "answers": claim}
+        try:
+            await self.client.publish("delivery", trigger, delivery.id, said, check=False, until_stored=LOST)
+        except PhaselineError as error:
+            log.warning("delivery_unreported", delivery=delivery.id, outcome=trigger, error=str(error))
 
 
 class ReceiverQueue:
@@ -198,6 +200,8 @@ class ReceiverQueue:
         """Nothing has failed yet."""
         self.receiver, self.news = receiver, asyncio.Event()
         self._sender, self._failures, self._has_rivals = sender, 0, False
+        self._has_taken = False
+        """Whether the receiver took a message since this sender began: what failed before that waits for long."""
         self.under_way = asyncio.Lock()
         self._tried: dict[str, int] = {}
         """The versions that were claimed, or found to be claimed: older ones are no news."""
@@ -230,62 +234,72 @@ class ReceiverQueue:
                 return
         self._tried[delivery.id] = delivery.version
         async with self.under_way:
-            self._has_rivals = not await self._sender.claimed(delivery)
-            attempt = None if self._has_rivals else await self._sent(delivery)
-        if attempt is None:
-            return
+            claim = await self._sender.claimed(delivery)
+            self._has_rivals = claim is None
+            if claim is None:
+                return
+            attempt = await self._sent(delivery, claim)
         if attempt.outcome == "sent":
             await self._recovered()
         elif attempt.outcome == "failed" and not attempt.about_message:
             await asyncio.sleep(max(attempt.wait, pause(self._failures)))
 
-    async def _sent(self, delivery: PendingDelivery) -> Attempt:
+    async def _sent(self, delivery: PendingDelivery, claim: int) -> Attempt:
         """Send what was claimed, and report what came of it."""
-        try:
-            message = message_of(delivery, await self._sender.notice_of(delivery), self._sender.now())
-        except NotFound as error:
-            attempt = Attempt("refused", str(error))
-        else:
-            attempt = await self._tried_once(delivery, message)
+        attempt, word = await self._tried_once(delivery)
         if attempt.outcome == "sent":
-            handle = {"handle": dict(attempt.handle)} if attempt.handle else {}
-            await self._sender.report(delivery, "sent", {"told": message.word, **handle})
+            data = {"told": word, "heard": delivery.opened or None, "handle": attempt.handle and dict(attempt.handle)}
+            found = {name: one for name, one in data.items() if one} | ({"more": True} if delivery.has_more else {})
+            await self._sender.report(delivery, claim, "sent", found)
             self._note("sent", delivery, attempt)
         else:
-            await self._failed(delivery, attempt)
+            await self._failed(delivery, claim, attempt)
         return attempt
 
-    async def _tried_once(self, delivery: PendingDelivery, message: NoticeMessage) -> Attempt:
+    async def _tried_once(self, delivery: PendingDelivery) -> tuple[Attempt, str]:
+        """What came of one try, and the word that was told."""
         try:
             async with asyncio.timeout(LIMIT):
-                return await ways.send(
+                message = await self._sender.message(delivery)
+                if message.is_over and delivery.is_over:
+                    return Attempt("sent", "it has heard of this end"), delivery.told
+                attempt = await ways.send(
                     self.receiver, message, self._sender.source, wire=self._sender.wire,
                     handle=delivery.attributes.get("handle"),
                 )  # fmt: skip
         except TimeoutError:
-            return Attempt("failed", f"it took more than {LIMIT:g} s")
+            return Attempt("failed", f"it took more than {LIMIT:g} s"), ""
+        except NotFound as error:
+            return Attempt("refused", str(error)), ""
         except PhaselineError as error:
-            return Attempt("failed", str(error))
+            return Attempt("failed", str(error)), ""
         except Exception as error:  # whatever is wrong with one message, others are sent
             log.exception("delivery_broke", delivery=delivery.id)
-            return Attempt("failed", f"an error in phaseline: {type(error).__name__}", about_message=True)
+            return Attempt("failed", f"an error in phaseline: {type(error).__name__}", about_message=True), ""
+        return attempt, message.word
 
-    async def _failed(self, delivery: PendingDelivery, attempt: Attempt) -> None:
+    async def _failed(self, delivery: PendingDelivery, claim: int, attempt: Attempt) -> None:
         """Report a failure."""
         now, tries = self._sender.now(), int(delivery.attributes.get("tries") or 0) + 1
         since = str(delivery.attributes.get("failing_since") or "") or timestamp(now)
         self._failures += not attempt.about_message
         wait = max(attempt.wait, pause(max(tries, self._failures)))
         is_over = attempt.outcome == "refused" or now - _time(since, now) > GIVE_UP * SECOND
-        data = {"error": attempt.said, "message": attempt.said, "tries": tries, "wait": wait, "failing_since": since}
-        await self._sender.report(delivery, "given_up" if is_over else "failed", data)
+        data: dict[str, Any] = {
+            "error": attempt.said, "message": attempt.said, "tries": tries, "wait": wait, "failing_since": since,
+        }  # fmt: skip
+        if attempt.handle:
+            data["handle"] = dict(attempt.handle)
+        elif attempt.outcome == "refused" or attempt.about_message:
+            data["tried"] = ""  # it has surely not arrived
+        await self._sender.report(delivery, claim, "given_up" if is_over else "failed", data)
         self._note("given_up" if is_over else "failed", delivery, attempt)
 
     async def _recovered(self) -> None:
         """The receiver takes messages again: what failed meanwhile is tried at once."""
-        if not self._failures:
+        if self._has_taken and not self._failures:
             return
-        self._failures = 0
+        self._has_taken, self._failures = True, 0
         for one in self._sender.pending.failed(self.receiver.name):
             with suppress(PhaselineError):
                 await self._sender.client.publish("delivery", "retry", one.id, check=False)

@@ -5,8 +5,9 @@ Belongs here: the connection, its limits, what the server's answer means. Does n
 
 import asyncio
 import socket
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from email.message import EmailMessage
+from hashlib import blake2b
 from typing import NamedTuple
 
 from phaseline.engine import outgoing
@@ -35,11 +36,14 @@ class MailServer(NamedTuple):
     seconds: float
 
 
-async def send(server: MailServer, mail: EmailMessage, secrets: Iterable[str]) -> Attempt:
-    """Send one e-mail to all whom it names."""
+async def send(server: MailServer, mail: EmailMessage, has: Collection[str], secrets: Iterable[str]) -> Attempt:
+    """Send one e-mail to all whom it names, but for those who have it already, by the digests of their addresses.
+
+    Where some are refused, it has failed, and its handle says in `has` who has it.
+    """
     try:
         async with asyncio.timeout(server.seconds):
-            return await _sent(server, mail, secrets)
+            return await _sent(server, mail, has, secrets)
     except TimeoutError:
         return Attempt("failed", f"the server did not take it within {server.seconds:g} s")
     except aiosmtplib.SMTPRecipientsRefused as error:
@@ -52,7 +56,7 @@ async def send(server: MailServer, mail: EmailMessage, secrets: Iterable[str]) -
         return Attempt("failed", outgoing.problem(error, secrets))
 
 
-async def _sent(server: MailServer, mail: EmailMessage, secrets: Iterable[str]) -> Attempt:
+async def _sent(server: MailServer, mail: EmailMessage, has: Collection[str], secrets: Iterable[str]) -> Attempt:
     line = await _connected(server.host, server.port, allow_private=server.allow_private)
     try:
         client = aiosmtplib.SMTP(
@@ -64,13 +68,20 @@ async def _sent(server: MailServer, mail: EmailMessage, secrets: Iterable[str]) 
         line.close()
         raise
     try:
-        refused, said = await client.send_message(mail)
+        left = [one.addr_spec for one in mail["To"].addresses if _digest(one.addr_spec) not in has]
+        refused, said = await client.send_message(mail, recipients=left) if left else ({}, "all have it")
         if refused:
             few = "; ".join(f"{name}: {answer.code} {answer.message}" for name, answer in refused.items())
-            return Attempt("sent", outgoing.said(f"{said}; refused: {few}", secrets))
+            taken = {*has, *(_digest(one) for one in left if one not in refused)}
+            return Attempt("failed", outgoing.said(few, secrets), handle={"has": sorted(taken)}, about_message=True)
         return Attempt("sent", outgoing.said(said, secrets))
     finally:
         client.close()
+
+
+def _digest(address: str) -> str:
+    """What a record may say of an address."""
+    return blake2b(address.encode(errors="replace"), digest_size=6).hexdigest()
 
 
 async def _connected(host: str, port: int, *, allow_private: bool) -> socket.socket:

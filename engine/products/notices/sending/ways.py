@@ -208,7 +208,7 @@ async def _nats(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -> Attem
     return await bus.send(way.wire, str(way.options["subject"]), packed, message.id)
 
 
-async def _email(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -> Attempt:
+async def _email(way: Way, message: NoticeMessage, handle: Mapping[str, Any]) -> Attempt:
     from phaseline.engine.products.notices.sending import smtp  # noqa: PLC0415  # an extra
 
     options = way.options
@@ -222,7 +222,9 @@ async def _email(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -> Atte
         found = mail.mail(message, str(options["from"]), tuple(map(str, to)), "phaseline")
     except ValueError as error:
         return Attempt("refused", said(error, way.given.secrets))
-    return await smtp.send(server, found, way.given.secrets)
+    has = handle.get("has") or () if handle.get("message") == message.id else ()
+    attempt = await smtp.send(server, found, has, way.given.secrets)
+    return attempt._replace(handle={"message": message.id, **attempt.handle}) if attempt.handle else attempt
 
 
 WAYS: Mapping[ReceiverType, Callable[[Way, NoticeMessage, Mapping[str, Any]], Awaitable[Attempt]]] = {
