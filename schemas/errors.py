@@ -490,6 +490,12 @@ class NotProvisioned(SetupError):
     doctor = True
     prefix: str
 
+    no_notices = case(
+        "no notices are made yet: start `phaseline notify --rules FILE`; `phaseline notices try --rules FILE` shows"
+        " what rules would have told",
+        doctor=False,
+    )
+
 
 class NotInstalled(SetupError):
     """{what} needs {library}, which is not installed here: pip install {package}"""
