@@ -229,7 +229,9 @@ class NotFound(PhaselineError):
     nothing_to_read = case("there is no rejection at place {place} in a tree that you may read")
     follower_gone = case("somebody deleted the follower {name!r}, after place {place}: follow again from there")
     follower_lost = case(
-        "the follower {name!r} has a gap: {problem}; read the states, `unfollow` it, follow from there", status=410
+        "the follower {name!r} has a gap: {problem}; read the states, remove it (`phaseline admin followers --remove "
+        "{name}`), follow from there",
+        status=410,
     )
     no_excuse = case("no excuse stands at place {place} of the log: `phaseline levels excuses` lists them")
     path_unknown = case("there is nothing at {path}{meant}: /openapi.json lists what there is")
@@ -306,7 +308,9 @@ class InvalidInput(PhaselineError):
     )
     no_such_time = case("the time {when!r} is outside of the years 1678 to 2261: no log can hold it")
     follower_differs = case(
-        "the follower {name!r} follows {there}, not {asked}: choose another name, or `unfollow` it first", status=409
+        "the follower {name!r} follows {there}, not {asked}: choose another name, or remove it first "
+        "(`phaseline admin followers --remove {name}`)",
+        status=409,
     )
     several_facets = case("the {kind} {id} has several facets ({facets}): name one, as in `{calls}`")
     bad_depth = case("the depth {depth} is no number of levels: give 0 or more, or none for all levels")
@@ -485,6 +489,12 @@ class NotProvisioned(SetupError):
 
     doctor = True
     prefix: str
+
+    no_notices = case(
+        "no notices are made yet: start `phaseline notify --rules FILE`; `phaseline notices try --rules FILE` shows"
+        " what rules would have told",
+        doctor=False,
+    )
 
 
 class NotInstalled(SetupError):

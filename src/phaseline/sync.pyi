@@ -509,8 +509,10 @@ what a lost program has in hand is handed out again. Raises `InvalidInput`, and 
     def followers(self) -> Sequence[FollowerState]:
         """Those who follow under a name, with their places, and how far they are behind."""
 
-    def unfollow(self, name: str) -> None:
-        """Forget the place of a follower; raises `NameUnknown`. Programs that follow under this name end."""
+    def unfollow(self, name: str) -> FollowerState:
+        """Delete a follower, and return what it was; raises `NameUnknown`. Programs that follow under this name end.
+
+Its place is forgotten: who follows under this name again begins anew. `start=` the place + 1 goes on from it."""
 
     def history(self, kind: str, entity_id: str, *, follow: bool=False, clock: Clock=SERVER) -> Watch[Transition]:
         """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from phaseline import Client, Follow, Followed
 from phaseline.engine.surfaces.doctor import follower_checks
@@ -195,10 +196,15 @@ async def test_a_follower_that_is_deleted_ends(client: Client) -> None:
         [found] = await taken(feed, 1)
         waiting = asyncio.ensure_future(anext(feed))
         await asyncio.sleep(0)
-        await client.unfollow("pager")
+        assert (await client.unfollow("pager")).place == found.place
         with raises(NotFound.follower_gone, match=f"after place {found.place}:"):
             await asyncio.wait_for(waiting, LIMIT)
     assert await client.followers() == []
+    with capture_logs() as logged:
+        async with client.follow("pager", "cluster"), client.follow("from", "cluster", start=found.place + 1):
+            pass
+    made = {one["follower"]: one["log_level"] for one in logged if one["event"] == "follower_made"}
+    assert made == {"pager": "warning", "from": "info"}  # the first one gets nothing of what came before
 
 
 async def test_doctor_names_who_is_far_behind(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +238,7 @@ async def test_a_loss_is_said(client: Client, tmp_path: Path) -> None:
         while not (await client.followers())[1].place:  # it has read the note
             await asyncio.sleep(0.01)
         waiting.cancel()
-    with raises(NotFound.follower_lost, match=r"'away' has a gap: .* after place \d+ may be gone .*`unfollow` it"):
+    with raises(NotFound.follower_lost, match=r"'away' has a gap: .* after place \d+ may be gone .*--remove away`"):
         await anext(client.follow("away", "cluster"))
     async with client.follow("there", "node"):
         pass  # nothing came for it, and it was there

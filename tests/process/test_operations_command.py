@@ -38,6 +38,14 @@ async def test_each_command_leaves_a_note(
     assert (await shell("admin", "sites", "add", "c1", "--timeout", "2")).code in (0, 3)
     assert (await shell("admin", "sites", "remove", "c1", "--yes")).code == 0
     assert (await shell("admin", "streams", "--dedupe-window", "300", "--apply")).code == 0
+    async with client.follow("pager", "cluster", start="start"):
+        pass
+    followers = await shell("admin", "followers")
+    assert [word in followers.out for word in ("pager", "kind='cluster'", "BEHIND")] == [True] * 3
+    removed = await shell("admin", "followers", "--remove", "pager")
+    assert (removed.code, "up to place 0" in removed.out, "start=1" in removed.err) == (0, True, True)
+    assert "nobody follows under a name" in (await shell("admin", "followers")).err
+    assert (await shell("admin", "followers", "--remove", "pager")).code == 2
     assert (await shell("admin", "purge", "cluster", "c1", "--yes")).code == 0
     shown = (await shell("admin", "operations", "--json")).lines
     assert {one["by"] for one in shown} == {ME}
@@ -46,6 +54,7 @@ async def test_each_command_leaves_a_note(
         ("rejections retry", "1 events rejected with the reason illegal"),
         ("import", "the events of log"), ("edge add", "c1"), ("edge remove", "c1"),
         ("streams", f"change {settings.stream('EVENTS')} dedupe window"),
+        ("followers", "remove pager, which had read up to 0"),
         ("purge", shown[-1]["what"]),
     ]  # fmt: skip
     assert shown[-1]["what"].endswith("events of cluster c1")

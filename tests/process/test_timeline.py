@@ -226,7 +226,7 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
     assert (later.code, later.out) == (0, "")
     single = await shell("timeline", found.lanes[-1].id)
     assert "FROM" in single.out
-    assert "healthy" in single.out
+    assert "excused, unknown" in single.out
 
 
 async def ranges_that_cannot_be(client: Client, moment: Moment) -> None:

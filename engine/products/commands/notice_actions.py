@@ -10,13 +10,12 @@ from typing import Any
 import click
 
 from phaseline.engine.log.when import seconds_of
-from phaseline.engine.products.notices.names import of_notices
+from phaseline.engine.products.commands.notice_reads import notices_of
 from phaseline.engine.publish.compose import local_user
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import options, terminal
 from phaseline.engine.surfaces.cli.help import Function, Page
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas.errors import Exit
 
 BACK = "back"
@@ -50,7 +49,7 @@ def _of_notice(function: Callable[..., tuple[str, Mapping[str, Any], str]]) -> F
 
 
 async def _ask(settings: Settings, trigger: str, notice: str, data: Mapping[str, Any], said: str) -> int:
-    async with Client.open(of_notices(settings), source=operator(settings)) as client:
+    async with notices_of(settings, source=operator(settings)) as client:
         record = await client.last("notice", notice)  # so an unknown one leaves no rejection
         outcome = await client.publish_and_wait("notice", trigger, record.entity.id, data)
     if (refused := outcome.rejection) is not None:

@@ -4,7 +4,8 @@ Belongs here: their options and layout. Does not: reading them (`phaseline.engin
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,10 +28,22 @@ from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.notices.notice import FREE
-from phaseline.schemas.errors import EntityUnknown, Exit
+from phaseline.schemas.errors import EntityUnknown, Exit, NotProvisioned
 from phaseline.schemas.records import Transition, nanoseconds, own_facets
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@asynccontextmanager
+async def notices_of(settings: Settings, source: str | None = None) -> AsyncIterator[Client]:
+    """A client of the installation of notices; raises `NotProvisioned.no_notices` if no notifier has made it yet."""
+    async with Client.open(of_notices(settings), source=source) as client:
+        try:
+            yield client
+        except NotProvisioned as error:
+            if error.prefix != of_notices(settings).prefix:
+                raise
+            raise NotProvisioned.no_notices(prefix=settings.prefix) from None
 
 
 @click.command(
@@ -49,7 +62,7 @@ def list_(settings: Settings, *, closed: bool, output: Output) -> int | None:
     """List the notices under way, the latest first: since when, in which phase, about what, who takes care of it."""
 
     async def work() -> None:
-        async with Client.open(of_notices(settings)) as client:
+        async with notices_of(settings) as client:
             found = await story.listed(client, closed=closed)
             kinds = client.kinds
         if output.is_data:
@@ -83,7 +96,7 @@ def why(settings: Settings, *, kind: str | None, entity_id: str, file: Path | No
     """
 
     async def work() -> int:
-        async with Client.open(of_notices(settings)) as client:
+        async with notices_of(settings) as client:
             if kind in (None, "notice"):
                 try:
                     show_story(client, output, await story.story_of(client, entity_id.removeprefix("notice/")))

@@ -56,7 +56,7 @@ FIELDS: dict[str, Callable[[Change], Any]] = {
         ("phaseline changes --from 1d --json | jq 'select(.flaps > 3)'", "entities that flap"),
     ],
 )
-@click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
+@click.option("--from", "start", type=options.WhenType(), default="1h", show_default=True, metavar="MOMENT",
               help=f"The earlier moment: {A_MOMENT}.")  # fmt: skip
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later moment.  [default: now]")
 @names.tree

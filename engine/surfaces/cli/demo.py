@@ -5,6 +5,7 @@ Belongs here: its options and layout. Does not: the events (`surfaces.demo`).
 
 import asyncio
 import os
+import shutil
 import sys
 import webbrowser
 from collections.abc import Mapping
@@ -92,7 +93,12 @@ async def _play(speed: float, lang: Language) -> None:
         if url and sys.stdout.isatty():
             terminal.say(f"The page stays at {url} until Ctrl-C.")
             await system.until(stop, task)
-    terminal.say("The demo has ended and its data is deleted. Next: phaseline up --data ./phaseline-data")
+    terminal.say(f"The demo has ended and its data is deleted. Next: {_called()} up --data ./phaseline-data")
+
+
+def _called() -> str:
+    """How a shell calls this command: by its name, or by its path where no folder of PATH has it."""
+    return "phaseline" if shutil.which("phaseline") else os.path.relpath(sys.argv[0])
 
 
 async def _open(url: str) -> None:

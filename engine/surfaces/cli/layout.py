@@ -135,12 +135,16 @@ class TableLines(Generic[T]):
         return [min(have, max(share, self._title_room(at))) for at, have in enumerate(found)]
 
     def _shared(self, least: Sequence[int], needed: Sequence[int]) -> list[int]:
-        """The least widths, and the rest of the width for those that need it: worth first, then narrow ones."""
+        """The least widths, and the rest of the width for those that need it, in their turn."""
         widths, left = [*least], max(0, self._width - _total(least))
-        for at in sorted(range(len(widths)), key=lambda at: (-self._columns[at].worth, needed[at])):
+        for at in sorted(range(len(widths)), key=lambda at: self._turn(at, needed[at])):
             more = min(left, needed[at] - least[at])
             widths[at], left = least[at] + more, left - more
         return widths
+
+    def _turn(self, at: int, needed: int) -> tuple[int, bool, int]:
+        """When a column gets room, if it needs so much: a name, which cannot wrap, before a text that can."""
+        return -self._columns[at].worth, self._columns[at].wraps, needed
 
     def _head(self) -> Iterable[str]:
         """The line of titles."""

@@ -40,7 +40,7 @@ COLUMNS: Final[tuple[Column[Operation], ...]] = (
 @options.connected
 @options.output("json", "yaml", "wide")
 def operations(settings: Settings, *, output: Output) -> int | None:
-    """Show what operators did by the command: purges, archives, changed streams and edges, events sent again, imports.
+    """Show what operators did by the command: what was purged, archived, changed, removed, sent again, imported.
 
     Each of these commands leaves a note in the log. The time is that of the server, and only operators and workers may
     write a note. Who it was is what the command said of itself: the user of its machine, and that of NATS. For all that

@@ -21,8 +21,8 @@ Piece = tuple[str, str]
 """A text and its style: the name of a colour, `bold`, `italic`, or words of these; empty for none."""
 Codes = Mapping[str, tuple[str, str]]
 """By style, the escape codes before and after a text."""
-_WORD = re.compile(r"\s*\S+|\s+$")
-"""A word with the blanks before it."""
+_WORD = re.compile(r"\s*(?:\d[\d.,]* (?:ms|[smhd])\b(?: \d+ [smhd]\b)?\S*|\S+)|\s+$")
+"""A word with the blanks before it. A duration is one, such as `3 m 2 s`: a number stays with its unit."""
 
 
 def width_of(text: str) -> int:

@@ -30,7 +30,7 @@ from phaseline.schemas.records import SECOND, Entity
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
 """A glyph for each colour of a state, the worst first, so that a lane can be read without colours."""
-LEGEND = {"red": "failed", "yellow": "in progress", "magenta": "other", "green": "healthy"}
+LEGEND = {"red": "bad", "yellow": "busy", "magenta": "excused, unknown", "green": "good"}
 STALE = "~"
 """The glyph of a time of which nothing was heard."""
 USUAL, SHORTEST = 100, 20
@@ -68,7 +68,7 @@ def timeline(
     """Show the states of an entity and of everything below it over time, one lane each.
 
     Each character of a lane stands for a piece of time, and shows the worst state in it. From worst to best the order
-    is: failed, in progress, other, healthy. While an entity is silent, or what is above it, its lane shows ~ instead,
+    is: bad, busy, excused or unknown, good. While an entity is silent, or what is above it, its lane shows ~ instead,
     because the state may have changed meanwhile. For a single lane, the states are listed too.
     """
 

@@ -429,9 +429,12 @@ class Client:
         """Those who follow under a name, with their places, and how far they are behind."""
         return await follower.all_of(await self._session.installation())
 
-    async def unfollow(self, name: str) -> None:
-        """Forget the place of a follower; raises `NameUnknown`. Programs that follow under this name end."""
-        await follower.delete(await self._session.installation(), name)
+    async def unfollow(self, name: str) -> FollowerState:
+        """Delete a follower, and return what it was; raises `NameUnknown`. Programs that follow under this name end.
+
+        Its place is forgotten: who follows under this name again begins anew. `start=` the place + 1 goes on from it.
+        """
+        return await follower.delete(await self._session.installation(), name)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False, clock: Clock = SERVER) -> Watch[Transition]:
         """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.

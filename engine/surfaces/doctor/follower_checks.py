@@ -16,7 +16,7 @@ from phaseline.schemas.records import nanoseconds
 
 LATE = 600.0
 """Seconds for which a transition may wait for a follower."""
-ADVICE = "is a program running that follows under this name? Its place is forgotten with `unfollow` of the client"
+ADVICE = "is a program running that follows under this name? `phaseline admin followers --remove {}` forgets its place"
 
 
 async def followers(installation: Installation) -> list[CheckResult]:
@@ -42,7 +42,7 @@ async def _finding(installation: Installation, one: FollowerState) -> CheckResul
         return None
     again = f"; {one.again} of these were handed out before" if one.again else ""
     said = f"{one.behind} transitions wait, and {one.in_hand} are in hand{again}; the oldest for {waits / 60:,.0f} min"
-    return warning(f"follower {one.name}", said, ADVICE)
+    return warning(f"follower {one.name}", said, ADVICE.format(one.name))
 
 
 async def _waits(installation: Installation, one: FollowerState) -> float:

@@ -10,6 +10,7 @@ Users of one account may each change every consumer, so a name belongs to the in
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ from phaseline.engine.log.watch import RecordFilter, chosen, first
 from phaseline.engine.log.when import NOW, START, When, parse
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import ApiFailed, InvalidInput, NameUnknown, NotFound, NotPermitted
-from phaseline.schemas.records import SECOND, timestamp
+from phaseline.schemas.records import SECOND, nanoseconds, timestamp, utc
 
 if TYPE_CHECKING:
     from phaseline.engine.log.restored import identity
@@ -85,6 +86,13 @@ class FollowerState(msgspec.Struct, frozen=True):
     """How many of these were given more than once."""
     subjects: tuple[str, ...]
     """The subjects of LOG that it reads."""
+    made_ns: int = 0
+    """When it was made, ns: what came before, and after the place where it began, is not handed out."""
+
+    @property
+    def made(self) -> datetime:
+        """When it was made."""
+        return utc(self.made_ns)
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> "FollowerState":
@@ -95,7 +103,7 @@ class FollowerState(msgspec.Struct, frozen=True):
             follows=msgspec.json.decode(metadata.get(FOLLOWS, "{}"), type=FollowChoice),
             log=int(metadata.get(OF_LOG, 0)), place=int(floor["stream_seq"]), behind=int(info["num_pending"]),
             in_hand=int(info["num_ack_pending"]), again=int(info["num_redelivered"]),
-            subjects=tuple(info["config"].get("filter_subjects") or ()),
+            subjects=tuple(info["config"].get("filter_subjects") or ()), made_ns=nanoseconds(info["created"]),
         )  # fmt: skip
 
 
@@ -165,16 +173,25 @@ async def all_of(installation: Installation) -> Sequence[FollowerState]:
     return sorted(found, key=lambda one: one.name)
 
 
-async def delete(installation: Installation, name: str) -> None:
-    """Delete a follower; raises `NameUnknown`."""
+async def one_of(installation: Installation, name: str) -> FollowerState:
+    """The follower of that name; raises `NameUnknown`, `InvalidInput.bad_parameter`."""
     check_name(name)
+    info = await look(installation, name)
+    if info is None:
+        known = [one.name for one in await all_of(installation)]
+        raise NameUnknown.among("follower", name, known or ["none, there are no followers"])
+    return FollowerState.of(info)
+
+
+async def delete(installation: Installation, name: str) -> FollowerState:
+    """Delete a follower; returns what it was. Raises as `one_of`."""
+    found = await one_of(installation, name)
     try:
         await _api(installation, f"CONSUMER.DELETE.{installation.layout.log}.{PREFIX}{name}")
     except ApiFailed as error:
-        if error.err_code != CONSUMER_NOT_FOUND:
+        if error.err_code != CONSUMER_NOT_FOUND:  # somebody else deleted it meanwhile
             raise
-        known = [one.name for one in await all_of(installation)]
-        raise NameUnknown.among("follower", name, known or ["none, there are no followers"]) from None
+    return found
 
 
 async def check_goes_on(installation: Installation, found: FollowerState) -> None:
@@ -232,7 +249,9 @@ async def _make(installation: Installation, wanted: WantedFollower) -> dict[str,
             return None
         raise
     place = int(info["ack_floor"]["stream_seq"])
-    log.info("follower_made", follower=wanted.name, follows=str(wanted.words), after=place, log=number)
+    # Whoever was deleted, or mistyped, would miss what came since its place without a word.
+    say = log.warning if config["deliver_policy"] == "new" and place else log.info
+    say("follower_made", follower=wanted.name, follows=str(wanted.words), after=place, log=number)
     return info
 
 

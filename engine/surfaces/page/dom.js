@@ -3,7 +3,7 @@
 import { safe } from "./format.js";
 import { stateName, stateWord, t } from "./words.js";
 
-const [LONG, TAIL] = [28, 12];
+const [LONG, TAIL] = [16, 12];
 const SVG = "http://www.w3.org/2000/svg";
 
 // An element. name: tag and classes (`div.a.b`). Then, if given, attributes and listeners; children.

@@ -31,7 +31,7 @@ export function open(app, root) {
 		load(kind, id, at).then((answer) => asked === key && show((found = answer)), (problem) => {
 			if (asked !== key) return;
 			app.missed = true;
-			fill(head, el("h1", safe(id)), el("p", { role: "alert" }, problem.message));
+			fill(head, el("h1", safe(id)), el("p", { role: "alert" }, problem.message), el("a", { href: app.router.to("tree") }, t("allTrees")));
 			body.hidden = true;
 		});
 	}

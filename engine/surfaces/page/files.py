@@ -1,6 +1,6 @@
 """The files of the page, as they are served.
 
-Belongs here: finding and reading them, the type of each, style sheets without blanks.
+Belongs here: finding and reading them, the type of each; style sheets and scripts without what only people need.
 """
 
 import re
@@ -23,9 +23,11 @@ TYPES = {
     ".webmanifest": "application/manifest+json",
 }
 """The content types of what a page is made of, by the end of a name. Files with other ends are not served."""
-STYLES = ".css"
 _BLANKS = ((re.compile(r"\s*([{}])\s*"), r"\1"), (re.compile(r"([;:,])\s+"), r"\1"))
 """Blanks in a style sheet that mean nothing. A blank before a colon means something: `a :hover` is not `a:hover`."""
+_INDENTS = ((re.compile(r"^[\t ]+", re.MULTILINE), ""), (re.compile(r"^(?://|/\*\*).*$", re.MULTILINE), ""))
+"""Indents and lines of comment in a script. Its lines keep their numbers, so what a browser reports can be found."""
+_PACKED = {"css": _BLANKS, "js": _INDENTS}
 _IMPORTED = re.compile(r'^(?:import|export) .* from "\./([\w.-]+)";$', re.MULTILINE)
 
 
@@ -63,13 +65,16 @@ def _below(folder: Traversable, path: str) -> list[PageFile]:
             found += _below(one, f"{path}{one.name}/")
         elif (type_ := TYPES.get(f".{one.name.rpartition('.')[2]}")) is not None:
             body = one.read_bytes()
-            found.append(PageFile(f"{path}{one.name}", type_, packed(body) if one.name.endswith(STYLES) else body))
+            found.append(PageFile(f"{path}{one.name}", type_, packed(one.name, body)))
     return found
 
 
-def packed(sheet: bytes) -> bytes:
-    """A style sheet without the blanks that only people need."""
-    text = sheet.decode()
-    for pattern, made in _BLANKS:
+def packed(name: str, body: bytes) -> bytes:
+    """A file without what only people need, as far as we know that of its type."""
+    patterns = _PACKED.get(name.rpartition(".")[2])
+    if patterns is None:
+        return body
+    text = body.decode()
+    for pattern, made in patterns:
         text = pattern.sub(made, text)
-    return text.strip().encode()
+    return text.rstrip().encode()

@@ -4,7 +4,7 @@ import { CELLS, chosenCell, logOut } from "./api.js";
 import { openPalette } from "./palette.js";
 import { SCREENS } from "./router.js";
 import { chosenTheme, takeTheme, THEMES } from "./theme.js";
-import { choice, clock, dialog, el, language, LANGUAGE_NAMES, LANGUAGES, refill, safe, span, t } from "./ui.js";
+import { choice, clock, dialog, el, glyph, language, LANGUAGE_NAMES, LANGUAGES, refill, safe, span, t } from "./ui.js";
 
 const KEYS = [
 	[["/", "Ctrl K"], "keySearch"], [["↑ ↓ ← →", "h j k l"], "keyMove"], [["Enter"], "keyOpen"],
@@ -34,7 +34,7 @@ export class Header {
 			el("a.brand", { href: router.to("now") }, el("img", { src: "/page/icon.svg", alt: "" }), el("span", "Phaseline")),
 			el("nav", { aria: t("screens") }, el("ul", links.map((one) => el("li", el("a", { href: href(one), "aria-current": one === screen ? "page" : null }, t(one)))))),
 			el("span.grow"),
-			el("button.find", { aria: t("search"), onclick: () => openPalette(app) }, el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
+			el("button.find", { aria: t("search"), onclick: () => openPalette(app) }, glyph("find"), el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
 			el("div.connection", { role: "status" }, this.#connection()),
 			CELLS.length ? choice("cell", [["", t("allCells")], ...CELLS.map((cell) => [cell, cell])], chosenCell(), (cell) => router.go(router.inCell(cell))) : null,
 			choice("language", LANGUAGES.map((tag) => [tag, LANGUAGE_NAMES[tag]]), language(), (lang) => router.set({ lang })),

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { Rows } from "./rows.js";
-import { bdi, clock, day, el, fill, glyph, kindName, num, percent, seconds, sharp, small, span, t } from "./ui.js";
+import { clock, day, el, fill, glyph, kindName, num, percent, seconds, sharp, shortened, small, span, t } from "./ui.js";
 
 const MOST = 500;
 const WEEK = 7;
@@ -74,7 +74,7 @@ export class Levels {
 		const lane = cells(one.slices, this.length).filter(({ cls }) => cls);
 		const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
 		canvas.setAttribute("aria-label", lane.filter(({ cls }) => cls !== "good").map(({ at, cls }) => `${t(cls)} ${clock(at)}`).slice(-8).join(", ") || t("good"));
-		fill(row, el("span.cut", `${percent(one.availability)} `, bdi(one.id), small(` ${kindName(one.kind)}`)), canvas);
+		fill(row, el("span.both", el("span", shortened(one.id)), small(kindName(one.kind)), el("span.grow"), percent(one.availability)), canvas);
 		const [context, width, , colour] = sharp(canvas, 20);
 		for (const { at, shares } of lane) {
 			const [x, until] = [at, at + this.length].map((time) => ((Math.min(end, Math.max(begin, time)) - begin) / (end - begin || 1)) * width);

@@ -46,7 +46,7 @@ export function open(app, root) {
 			map.draw(store, query.kind ?? "");
 		}
 		bad.hidden = view === "table" || !found.list;
-		fill(badHead, t("badNow"), el("span.soft", num(found.number)));
+		fill(badHead, t("badNow"), found.known ? el("span.soft", num(found.number)) : small(t("loading")));
 		if (!bad.hidden) few.draw();
 		refill(counts, kinds(app, tally));
 		refill(lately, changes(app));

@@ -1,11 +1,25 @@
 // The entities at earlier places.
 
 import { get } from "./api.js";
+import { sleep } from "./format.js";
 import { Store } from "./store.js";
 
 const BEFORE = 400;
 const AFTER = 1500;
 const CAUSE = 9;
+const [TRIES, PAUSE] = [8, 1000];
+
+// Few may read the past at once: who finds no room waits.
+async function patient(path, parameters) {
+	for (let tries = 1; ; tries++) {
+		try {
+			return await get(path, parameters);
+		} catch (problem) {
+			if (problem.status !== 503 || tries === TRIES) throw problem;
+			await sleep(PAUSE);
+		}
+	}
+}
 
 // A store at any place. rows: those around it; `done` are applied.
 export class Past {
@@ -23,7 +37,7 @@ export class Past {
 	}
 
 	async #fetch(place) {
-		const columns = await get("/v1/columns", { at: Math.max(0, place - BEFORE), deleted: 1 });
+		const columns = await patient("/v1/columns", { at: Math.max(0, place - BEFORE), deleted: 1 });
 		const base = columns.place; // the server stands between two events, as the page does
 		const rows = await this.#range(base + 1, place + AFTER, BEFORE + AFTER);
 		this.store.load(columns);

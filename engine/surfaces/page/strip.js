@@ -71,11 +71,12 @@ export class Strip {
 	async #ask(key) {
 		[this.#asked, this.#at] = [key, Date.now()];
 		const { begin, end } = this.app.query;
-		try {
-			const found = await get("/v1/strip", { buckets: BUCKETS, fold: 1, from: begin, to: end });
+		const found = await get("/v1/strip", { buckets: BUCKETS, fold: 1, from: begin, to: end }).catch(() => ({ problem: "" }));
+		if (found.problem === null) {
 			[this.#buckets, this.#place] = [bucketsOf(found), found.place];
 			this.#paint();
-		} catch {
+		} else {
+			fill(this.ends, small(safe(found.problem)));
 			this.#at = Date.now() - EVERY + 1000;
 		}
 	}

@@ -5,7 +5,7 @@ import { Levels } from "./levels.js";
 import { Rows } from "./rows.js";
 import { Side } from "./side.js";
 import { described, WORST_FIRST } from "./store.js";
-import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, seconds, sharp, sign, small, stateMark, stateName, t } from "./ui.js";
+import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, seconds, sharp, shortened, sign, small, stateMark, stateName, t } from "./ui.js";
 
 const MOST = 5000;
 const WHATS = { created: "created", gone: "deleted", changed: "changed", "came and went": "cameAndWent", "same again": "same" };
@@ -105,7 +105,7 @@ class Compare {
 		const one = this.shown[index];
 		const [before, after] = [one.from, one.to].map((states) => this.#states(one.kind, states));
 		fill(row, el("span.soft", word(one.what)),
-			el("span", bdi(one.id), small(` ${kindName(one.kind)}`)),
+			el("span.both", shortened(one.id), small(kindName(one.kind))),
 			el("span.wide", before), el("span", after),
 			el("span.wide.end.soft", num(one.transitions)), el("span.wide.end.soft.small", one.last ? clock(one.last) : ""));
 	}

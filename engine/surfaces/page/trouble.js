@@ -8,22 +8,23 @@ import { CLASSES, nameIn } from "./store.js";
 import { chip, choice, el, fill, kindName, num, refill, shortened, sign, small, span, stateName, stateWord, t } from "./ui.js";
 
 const [SHOWN, MOST, LARGE] = [12, 2000, 20_000];
-// When the server is asked again: after a change, and else.
-const [SOON, LATER] = [2000, 10_000];
+// When the server is asked again: after a change, and else. In the past, once the place stands still.
+const [SOON, LATER, STILL] = [2000, 10_000, 500];
 
-// What is bad by cause, as the server groups it. number: of all. named: by kind/id.
+// What is bad by cause, as the server groups it. number: of all. named: by kind/id. known: for what is shown.
 export class Troubles {
 	constructor(app) {
-		Object.assign(this, { app, list: null, number: 0, named: new Map(), asked: 0 });
+		Object.assign(this, { app, list: null, number: 0, named: new Map(), asked: 0, next: 0, asking: false, known: false });
 	}
 
 	// Ask, if it is time. all: every one, not only the first.
 	look(tally, all) {
 		const { at, past } = this.app;
-		const key = `${at} ${all}`;
-		const wait = past ? Infinity : tally.classes[2] !== this.bad && tally.total < LARGE ? SOON : LATER;
-		if (document.hidden || (key === this.key && Date.now() - this.asked < wait)) return;
-		Object.assign(this, { key, asked: Date.now(), bad: tally.classes[2] });
+		const [key, now] = [`${at} ${all}`, Date.now()];
+		if (key !== this.key) Object.assign(this, { known: false, next: past && this.key ? now + STILL : 0, key });
+		const changed = !past && tally.classes[2] !== this.bad && tally.total < LARGE;
+		if (document.hidden || this.asking || now < (changed ? Math.min(this.next, this.asked + SOON) : this.next)) return;
+		Object.assign(this, { asking: true, asked: now, next: now + LATER, bad: tally.classes[2] });
 		this.#ask(at, all ? MOST : SHOWN);
 	}
 
@@ -32,7 +33,11 @@ export class Troubles {
 		const parts = await Promise.all(Object.keys(app.store.places).map((cell) =>
 			get("/v1/overview", { at, limit, symptoms: limit }, cell || undefined).then((one) => [cell, one]).catch(() => null)));
 		const found = parts.filter(Boolean);
+		this.asking = false;
+		if (!found.length) this.next = Math.min(this.next, Date.now() + SOON);
 		if (key !== this.key || !found.length) return;
+		this.known = true;
+		if (at) this.next = Infinity;
 		this.number = found.reduce((sum, [, one]) => sum + one.numbers.troubles, 0);
 		this.list = found.flatMap(([cell, one]) => one.troubles.map((each) => this.#trouble(each, cell))).sort((a, b) => a.since - b.since);
 		this.named = new Map(this.list.flatMap((one) => [one, ...one.symptoms]).map((one) => [`${one.kind}/${one.id}`, one]));

@@ -6,7 +6,7 @@ import { clock, el, kindName, num, refill, safe, t, table } from "./ui.js";
 const EVERY = 2000;
 
 export function open(app, root) {
-	const body = el("div.cards");
+	const body = el("div.cards", { tabindex: 0 });
 	const problem = el("p", { "aria-live": "polite", class: "bad" });
 	root.append(problem, body);
 	let [first, last, moves] = [null, null, 0];

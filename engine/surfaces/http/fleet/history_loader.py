@@ -29,6 +29,7 @@ SLICE = 200
 """Messages after which requests have a turn."""
 AT_ONCE = 50
 """Entities whose earlier records are asked for at once: each has a subject for each state, of at most 1,024."""
+LOADING = "what happened before is still being read: ask again soon"
 LARGER = 1.1
 """A history may grow by this factor before its oldest part goes."""
 
@@ -41,6 +42,8 @@ class HistoryLoader:
     def __init__(self, follower: Follower, most: int) -> None:
         """Nothing is read yet."""
         self.history: FleetHistory | None = None
+        self.problem: str | None = LOADING
+        """Why there is no history; None if there is."""
         self._follower, self._most = follower, most
         self._waiting: list[PlacedMessage] = []
         self._is_left_out = False
@@ -73,9 +76,10 @@ class HistoryLoader:
                 except BadArchive as error:
                     log.warning("archive_unreadable", error=str(error))
                     installation = replace(installation, archive=None)
+            self.problem = None
         except PhaselineError as error:
             log.warning("history_not_loaded", error=str(error))
-            self._is_left_out = True
+            self._is_left_out, self.problem = True, f"what happened before cannot be read: {error}"
             self._waiting.clear()
 
     async def _load(self, installation: Installation) -> FleetHistory:

@@ -34,8 +34,9 @@ from phaseline.engine.surfaces.http.reading.parts import AnswerPart, answer, at,
 from phaseline.engine.surfaces.http.service import ViewAt
 from phaseline.engine.surfaces.overview.overview import as_map, overview
 from phaseline.machines.compiler.labels import Language
+from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas import codec
-from phaseline.schemas.errors import InvalidInput, NoAnswer
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Transition, timestamp
 
 PAGING = ("continue", "limit")
@@ -272,7 +273,7 @@ async def strip(call: Call) -> HttpAnswer:
     fleet = await service.fleet()
     history = service.history.history
     if history is None:
-        raise NoAnswer.still_loading(entities=len(fleet), place=fleet.place)
+        return _no_strip(Moment(fleet.place, fleet.time_ns), service.history.problem)
     last = await service.moment(values["to"] or NOW)
     first = await service.beginning(values["from"], values["to"], last)
     if _trees(call) != (None,):
@@ -284,9 +285,18 @@ async def strip(call: Call) -> HttpAnswer:
     found = counted(min(begins, last.time_ns), last.time_ns, values["buckets"])
     body = {
         "begins": history.begins, "times": list(map(timestamp, found.times)), "places": found.places,
-        "classes": found.classes, "gaps": found.gaps,
+        "classes": found.classes, "gaps": found.gaps, "problem": None,
     }  # fmt: skip
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
+
+
+def _no_strip(now: Moment, problem: str | None) -> HttpAnswer:
+    """The answer while the past is not known: without a bucket. It may differ at the same place soon."""
+    body: dict[str, Any] = {
+        "place": now.place, "time": timestamp(now.time_ns), "begins": now.place, "times": [], "places": [],
+        "classes": {name: [] for name in CLASSES}, "gaps": [], "problem": problem,
+    }  # fmt: skip
+    return HttpAnswer(body, headers={"Cache-Control": "no-store"})
 
 
 async def fleet_of(call: Call, view: ViewAt) -> LiveFleet:
