@@ -1,7 +1,7 @@
 """The Python client of an installation.
 
-Belongs here: `client` (connecting, publishing, reading), `session`, `entity_view` (states at a moment), `ranges`
-(between two moments), `product_views` (what products add), `selection` and `maps` (which entities are shown, and how,
-as JSON); the client without asyncio: `sync_client`, which mirrors these on `portal`.
+Belongs here: `client` (publishing, on top of `reading_client`), `connecting`, `session`, `entity_view` (states at a
+moment), `ranges` (between two moments), `product_views` (what products add), `selection` and `maps` (which entities are
+shown, and how, as JSON); the client without asyncio: `sync_client`, which mirrors these on `portal`.
 Does not: the work behind a method (`engine.log`, `engine.publish`, `log.explain`, `engine.replay`).
 """
