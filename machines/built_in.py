@@ -9,21 +9,34 @@ from functools import cache
 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.packages.broken_kinds import load
-from phaseline.machines.kinds.edge_hosting import cluster, component, node, node_pool
-from phaseline.machines.kinds.emco import app_cluster, app_context, emco_resource, rsync_resource
-from phaseline.machines.kinds.fleet import bundle, bundle_deployment, bundle_resource, git_repo
-from phaseline.machines.kinds.gitops import application, application_set, owned_object, resource
-from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
-from phaseline.machines.kinds.kubernetes.secret_values import SECRETS
-from phaseline.machines.language.product import ClientView, CopiedEvent, Product, WorkerService
+from phaseline.machines.language.product import ClientView, CopiedEvent, LateTable, Product, WorkerService
 from phaseline.machines.language.scripts import SCRIPTS
 
+_KINDS = "phaseline.machines.kinds"
+
+
+def _late(package: str, kind: str, of: str, parent: str | None = None) -> LateTable:
+    """The table of a kind. of: the names of the parts of its ids."""
+    return LateTable(kind, tuple(of.split("/")), parent, f"{_KINDS}.{package}.{kind}:{kind.upper()}")
+
+
 PRODUCTS = (
-    Product("edge hosting", kinds=(cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)),
+    Product(
+        "edge hosting",
+        kinds=(
+            _late("edge_hosting", "cluster",   "cluster"),
+            _late("edge_hosting", "node_pool", "cluster/pool",      "cluster"),
+            _late("edge_hosting", "node",      "cluster/pool/node", "node_pool"),
+            _late("edge_hosting", "component", "cluster/component", "cluster"),
+        ),
+    ),
     Product(
         "EMCO",
         kinds=(
-            emco_resource.EMCO_RESOURCE, app_context.APP_CONTEXT, app_cluster.APP_CLUSTER, rsync_resource.RSYNC_RESOURCE,
+            _late("emco", "emco_resource",  "resource"),
+            _late("emco", "app_context",    "resource/context",                  "emco_resource"),
+            _late("emco", "app_cluster",    "resource/context/app/cluster",      "app_context"),
+            _late("emco", "rsync_resource", "resource/context/app/cluster/name", "app_cluster"),
         ),
         services=(
             WorkerService(
@@ -42,7 +55,10 @@ PRODUCTS = (
     Product(
         "GitOps",
         kinds=(
-            application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, owned_object.OWNED_OBJECT,
+            _late("gitops", "application_set", "set"),
+            _late("gitops", "application",     "set/application",                           "application_set"),
+            _late("gitops", "resource",        "set/application/kind/namespace/name",       "application"),
+            _late("gitops", "owned_object",    "set/application/kind/namespace/name/owned", "resource"),
         ),
         copies=(CopiedEvent("resource", "observed", "live"), CopiedEvent("owned_object", "observed")),
         views=(ClientView("gitops", "phaseline.engine.products.gitops.views:Gitops"),),
@@ -50,7 +66,10 @@ PRODUCTS = (
     Product(
         "Fleet",
         kinds=(
-            git_repo.GIT_REPO, bundle.BUNDLE, bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
+            _late("fleet", "git_repo",          "repo"),
+            _late("fleet", "bundle",            "repo/bundle",                             "git_repo"),
+            _late("fleet", "bundle_deployment", "repo/bundle/cluster",                     "bundle"),
+            _late("fleet", "bundle_resource",   "repo/bundle/cluster/kind/namespace/name", "bundle_deployment"),
         ),
         routes=("phaseline.engine.products.fleet.routes:ROUTES",),
         views=(
@@ -66,10 +85,11 @@ PRODUCTS = (
     ),
     Product(
         "Kubernetes",
-        bans=(SECRETS,),
-        libraries={COMPARISON.name: ("jsonpointer", "yaml"), SCRIPTS.name: ("lupa", "jq")},
+        bans=(f"{_KINDS}.kubernetes.secret_values:SECRETS",),
+        libraries={"kubernetes.comparison": ("jsonpointer", "yaml"), SCRIPTS.name: ("lupa", "jq")},
     ),
 )  # fmt: skip
+"""Their tables and bans are named, not imported: a process that reads nodes needs four tables of sixteen."""
 BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
 SOUND = "ebb772b89290"

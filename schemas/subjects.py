@@ -98,6 +98,16 @@ def quoted_id(entity_id: str) -> str:
     return ".".join(quote(part) for part in entity_id.split("/"))
 
 
+def unquoted_id(tokens: str) -> str:
+    """The id of these tokens; the inverse of `quoted_id`. Of tokens that are of no id, a text that is no id either."""
+    if "%" not in tokens:
+        return tokens.replace(".", "/")
+    try:
+        return "/".join(map(unquote, tokens.split(".")))
+    except BadSubject:
+        return tokens
+
+
 @lru_cache(maxsize=4096)
 def _shortened(part: str) -> str:
     """A token for a part of an id that nobody has checked: it may be too long, or empty."""

@@ -167,7 +167,7 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
     if type_ is None:
         check_trigger(kind, trigger)
     if entity_id.count("/") + 1 != kind.arity:
-        check_arity(kind, entity_id)
+        raise Invalid(kind.misfit(entity_id))
     if event.type != type_:
         raise Invalid(f"envelope: type is {event.type[:MAX_ID]!r}, the subject says {type_}{_unprefixed(event, type_)}")
     if event.subject is not None and event.subject != f"{name}/{entity_id}":
@@ -212,13 +212,6 @@ def check_trigger(kind: Kind, trigger: str) -> None:
     if role is None:
         offered = ", ".join(name for name, role in kind.roles.items() if role != "derived")
         raise RejectedEvent("unknown_trigger", f"{kind.name} has no trigger {trigger!r}; it has {offered}")
-
-
-def check_arity(kind: Kind, entity_id: str) -> None:
-    """Raise `Invalid` unless the id has as many parts as the kind's ids have."""
-    if entity_id.count("/") + 1 != kind.arity:
-        shape = "/".join(f"<{part}>" for part in kind.table.id)
-        raise Invalid(f"the id {entity_id!r} does not fit {kind.name}, whose ids are {shape}")
 
 
 def readable(kind: Kind, trigger: str, data: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:

@@ -20,7 +20,7 @@ from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT, SILENCE_
 from phaseline.machines.language.deadlines import STALLS
 from phaseline.machines.language.endings import ABANDON
 from phaseline.machines.language.predicates import AnyBelow
-from phaseline.machines.language.table import DELETED, MAX_TEXT, REPORTED, STALLED
+from phaseline.machines.language.table import BECAUSE, DELETED, MAX_TEXT, REPORTED, STALLED
 from phaseline.machines.language.table import Facet as TableFacet
 from phaseline.schemas.records import (
     CONTACT,
@@ -46,8 +46,6 @@ NOT_HEARD = "nothing was heard since somebody waits for it"
 """The message of a silence before anything was heard."""
 NOT_ENDED = "it did not end in time; nobody asked for it"
 """The message of a stall that no request began."""
-BECAUSE = "because of "
-"""How a message begins that names entities below."""
 MAX_NAMED = 3
 """The most entities below that a message names. It gives the number of the others."""
 

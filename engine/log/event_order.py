@@ -7,7 +7,7 @@ All records that were asked for are read, because any of them may name an early 
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,9 +21,6 @@ from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.schemas.errors import InvalidInput, TreeUnknown
 from phaseline.schemas.records import SECOND, FacetState, Rejection, State, Transition, nanoseconds, timestamp
 
-Clock = Literal["server", "event"]
-"""Which time of a record counts: when the server stored its event, or the one that the publisher gave."""
-SERVER: Clock = "server"
 EARLIEST = 0
 """The time from which on a time is believed: 1970, ns."""
 AHEAD = 300 * SECOND

@@ -4,18 +4,21 @@ Belongs here: `Installation`, what follows from these three alone, and the serve
 streams, finding the streams (`nats.streams`).
 """
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import PACING, Pacing
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects, partition_of_id
+
+if TYPE_CHECKING:
+    from phaseline.engine.core.tree import Tree
 
 
 class Installation(msgspec.Struct, frozen=True):
@@ -43,6 +46,8 @@ class Installation(msgspec.Struct, frozen=True):
     @property
     def scripts(self) -> ScriptRunner:
         """The runner of users' scripts."""
+        from phaseline.engine.scripts.runner import shared_runner  # noqa: PLC0415  # who only reads states runs none
+
         return shared_runner()
 
     def partition_of(self, entity_id: str) -> int:
@@ -53,6 +58,8 @@ class Installation(msgspec.Struct, frozen=True):
         """The server's clock, ns. Raises `ApiFailed`, `NoAnswer`."""
         return nanoseconds((await self.wire.api(f"STREAM.INFO.{self.layout.events}"))["ts"])
 
-    def tree(self) -> Tree:
+    def tree(self) -> "Tree":
         """An empty tree for entities of these kinds."""
+        from phaseline.engine.core.tree import Tree  # noqa: PLC0415  # who only reads states has none
+
         return Tree(self.kinds, self.scripts)

@@ -8,26 +8,47 @@ large cascade can be visible.
 
 import json
 from array import array
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
 
-from phaseline.engine.core.intake import check_arity
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import last_transition, record_in_state
+from phaseline.engine.log.log_records import entities_in_state, last_transition, record_in_state
+from phaseline.engine.log.questions.sorted_messages import SortedMessage, SortedMessages
 from phaseline.engine.log.state_view import Pattern, StateView, patterns
 from phaseline.engine.nats.direct_get import direct, origin
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
-from phaseline.schemas.records import Record, Transition
-from phaseline.schemas.subjects import BadSubject, check_id, quoted_id
+from phaseline.schemas.records import Entity, Record, Transition
+from phaseline.schemas.subjects import BadSubject, check_id, quoted_id, unquoted_id
+from phaseline.schemas.wire_codec import looks_like_transition
 
 MANY, PASSES = 1_000, 10
 """From how many messages on it is read on behind the end that STATE had; and how often. Each time takes less."""
 NO_KINDS = ("checkpoint", "mark")
 """Words in the place of the kind in subjects of STATE that name no kind."""
+
+
+class EntityFilter(NamedTuple):
+    """Which entities are wanted.
+
+    may: a quick look at the body of a record; False only if `selects` would say so. is_narrow: whether it leaves so
+    many out that it pays to look before they are kept.
+    """
+
+    selects: Callable[[Entity], bool]
+    may: Callable[[bytes], bool]
+    is_narrow: bool
+
+
+Progress = Callable[[int], None]
+"""Called with how many messages were read, at first with 0."""
+
+
+def unseen(_: int) -> None:
+    """Nobody looks at the progress."""
 
 
 class Latest(StateView):
@@ -61,19 +82,27 @@ class Latest(StateView):
     async def each(self, patterns: Sequence[Pattern]) -> AsyncIterator[list[Transition]]:
         """The same as they are read, some at a time. An entity that changes meanwhile can come twice."""
         for pattern in patterns:
-            async for _, records in self._read(pattern):
-                yield records
+            async for _, messages in self._read(pattern):
+                yield await self._transitions(messages)
 
-    async def each_once(self, patterns: Sequence[Pattern]) -> AsyncIterator[list[Transition]]:
+    async def each_once(
+        self, patterns: Sequence[Pattern], wanted: EntityFilter | None = None, progress: Progress = unseen
+    ) -> AsyncIterator[list[Transition]]:
         """The same, each entity once: as it was first read. Those that changed meanwhile come last.
 
-        Of each only 8 bytes are remembered. Two ids that share them, one of which changes meanwhile, are one in 10^12.
+        wanted: which ones; of the others nothing is kept, and as little as possible is decoded. Of each that is given
+        only 8 bytes are remembered. Two ids that share them, one of which changes meanwhile, are one in 10^12.
+        progress: called with how many were read.
         """
         wire, stream = self.installation.wire, self.installation.layout.state
         end = int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
-        seen, late = array("q"), dict[tuple[str, str], Transition]()
+        seen, late, number = array("q"), dict[tuple[str, str], Transition](), 0
+        progress(number)
         for pattern in patterns:
-            async for last, records in self._read(pattern):
+            async for last, messages in self._read(pattern):
+                number += len(messages)
+                progress(number)
+                records = await self._wanted(messages, wanted)
                 if last <= end:
                     seen.extend([hash((one.entity.kind, one.entity.id)) for one in records])
                     yield records
@@ -83,8 +112,34 @@ class Latest(StateView):
             known = set(filter({*map(hash, late)}.__contains__, seen))
             yield [one for key, one in late.items() if hash(key) not in known]
 
-    async def _read(self, pattern: Pattern) -> AsyncIterator[tuple[int, list[Transition]]]:
-        """What a pattern selects, some at a time, with the last sequence in STATE of each list.
+    async def each_in_order(
+        self, patterns: Sequence[Pattern], numbers: Collection[int] | None, wanted: EntityFilter,
+        progress: Progress = unseen,
+    ) -> AsyncIterator[list[Transition]]:  # fmt: skip
+        """The same in the order of their ids, the newest of each entity; after all of them were read.
+
+        numbers: only those of these partitions. What is wanted is held compressed until then.
+        """
+        found, number = SortedMessages(), 0
+        progress(number)
+        for pattern in patterns:
+            async for _, messages in self._read(pattern):
+                number += len(messages)
+                progress(number)
+                kept = self._chosen(messages, wanted) if wanted.is_narrow else messages
+                found.add(self._sortable(kept, numbers))
+        for some in found.merged():
+            yield [one for one in await self._transitions(some) if wanted.selects(one.entity)]
+
+    def _sortable(self, messages: Sequence[Stored], numbers: Collection[int] | None) -> Iterator[SortedMessage]:
+        for stored in messages:
+            partition, kind, tokens = stored.subject[self._start :].split(".", 2)
+            if numbers is None or int(partition) in numbers:
+                block = stored.block if foreign.is_copy(stored.block) else None
+                yield SortedMessage.of(kind, unquoted_id(tokens), stored, block)
+
+    async def _read(self, pattern: Pattern) -> AsyncIterator[tuple[int, list[Stored]]]:
+        """The messages of what a pattern selects, some at a time, with the last sequence in STATE of each list.
 
         An entity that changes before it is read has another place then, behind the end that STATE had. So after many
         messages it is read on behind that end.
@@ -96,18 +151,44 @@ class Latest(StateView):
             number, last = 0, 0
             async for messages in read_all(installation.wire, stream, filters, begins):
                 number, last = number + len(messages), messages[-1].sequence
-                yield last, await self._transitions(messages)
+                yield last, [one for one in messages if self._is_of_entity(one)]
             if not number or (begins == "start" and number < MANY):
                 break
             begins = last + 1
 
+    @property
+    def _start(self) -> int:
+        """Where the partition stands in subjects of STATE."""
+        return len(self.installation.prefix) + len(".state.")
+
+    def _is_of_entity(self, stored: Stored) -> bool:
+        return bool(stored.data) and stored.subject[self._start :].split(".", 2)[1] not in NO_KINDS
+
+    async def _wanted(self, messages: Sequence[Stored], wanted: EntityFilter | None) -> list[Transition]:
+        """The transitions among messages of entities that are wanted."""
+        if wanted is None:
+            return await self._transitions(messages)
+        found = await self._transitions(self._chosen(messages, wanted))
+        return [one for one in found if wanted.selects(one.entity)]
+
+    def _chosen(self, messages: Sequence[Stored], wanted: EntityFilter) -> list[Stored]:
+        """The messages of entities that may be wanted. Of the others as little is decoded as says so."""
+        likely = [one for one in messages if wanted.may(one.data) or not self._is_genuine(one)]
+        entities = entities_in_state(self.installation.layout.state, likely)
+        read = zip(likely, entities, strict=True)
+        return [one for one, found in read if found is None or found.entity is None or wanted.selects(found.entity)]
+
+    def _is_genuine(self, stored: Stored) -> bool:
+        """Whether a message is a transition of the entity of its subject, at a quick look."""
+        kind, tokens = stored.subject[self._start :].split(".", 2)[1:]
+        named = f"{kind}/{unquoted_id(tokens)}".encode()
+        return not foreign.is_copy(stored.block) and looks_like_transition(stored.data) and named in stored.data
+
     async def _transitions(self, messages: Sequence[Stored]) -> list[Transition]:
-        """The transitions among messages of STATE."""
+        """The transitions among messages of entities."""
         installation, stream = self.installation, self.installation.layout.state
-        start, found = len(installation.prefix) + len(".state."), list[Transition]()
+        found = list[Transition]()
         for stored in messages:
-            if not stored.data or stored.subject[start:].split(".", 2)[1] in NO_KINDS:
-                continue
             record: Record | None = record_in_state(stream, stored)
             if record is None:  # a foreign message
                 record = await last_transition(installation, stored.subject)
@@ -155,11 +236,10 @@ def check_kind(kinds: Kinds, kind: str) -> Kind:
 
 def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
     """Raise `NameUnknown` or `InvalidInput.invalid_id` unless an entity of `kind` can have this id."""
+    if misfit := check_kind(kinds, kind).misfit(entity_id):
+        raise InvalidInput.wrong_id_length(problem=misfit, kind=kind, id=entity_id)
     try:
-        check_arity(check_kind(kinds, kind), entity_id)
         check_id(entity_id)
-    except Invalid as error:
-        raise InvalidInput.wrong_id_length(problem=str(error), kind=kind, id=entity_id) from None
     except BadSubject as error:
         raise InvalidInput.invalid_id(problem=str(error)) from None
 

@@ -5,7 +5,7 @@ Belongs here: the choice of subjects, and the iterator. Does not: states (`lates
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Self, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, Self, TypeVar, cast, get_args
 
 import msgspec
 
@@ -24,6 +24,9 @@ from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 
+Clock = Literal["server", "event"]
+"""Which time of a record counts: when the server stored its event, or what the publisher gave (`event_order`)."""
+SERVER: Clock = "server"
 SLICE = 500
 """Records taken from the reader at once, at most."""
 

@@ -14,7 +14,7 @@ import msgspec
 from phaseline.engine.core import intake
 from phaseline.engine.core.message import Headers
 from phaseline.engine.core.reading.unread import named_only
-from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.cloudevents.extensions import Extension
@@ -139,12 +139,18 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
     return message._replace(unread=unread)
 
 
+def _check_id(kind: Kind, entity_id: str) -> None:
+    """Raise `Invalid` if the kind has no such id."""
+    if misfit := kind.misfit(entity_id):
+        raise Invalid(misfit)
+
+
 def _check(kinds: Kinds, event: Event, address: Address) -> tuple[str, ...]:
     """The fields of an event that nothing reads. Raises `EventRefused` if a worker would reject it in any case."""
     try:
         kind = intake.find_kind(kinds, address.kind)
         intake.check_trigger(kind, address.trigger)
-        intake.check_arity(kind, address.id)
+        _check_id(kind, address.id)
         _check_banned(kinds, event)
         data, unread = intake.readable(kind, address.trigger, event.data or {})
         intake.check_data(kind, address.trigger, data)

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
-from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import Foreign
@@ -32,6 +31,7 @@ from phaseline.engine.replay.recorded_log import (
     read,
 )
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.table import BECAUSE
 from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Loss, Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import quote

@@ -22,6 +22,8 @@ MIRRORED = (
 """The modules and classes that stand by hand in `sync_client`, and the field of a `ClientView` that adds to each.
 
 It is empty where none does."""
+READING = ("phaseline.engine.surfaces.client.reading_client", "ReadingClient")
+"""The module and the class from which `Client` has its reads."""
 VIEWS = [view for product in PRODUCTS for view in product.views]
 READS = dict.fromkeys(text.partition(":")[::2] for view in VIEWS for text in (view.client, view.view) if text)
 """The module and the name of each class of reads. Those of installed packages have no types here."""
@@ -34,7 +36,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def pages() -> dict[Path, str]:
     """The stub by its path from the project's root."""
-    modules = dict.fromkeys((BY_HAND, *(at[0] for at in (*MIRRORED, *READS))))
+    modules = dict.fromkeys((BY_HAND, *(at[0] for at in (*MIRRORED, READING, *READS))))
     trees = {module: _tree(module) for module in modules}
     body = list(_body(trees))
     taken = {node.name for node in body} | {*WATCHES}
@@ -88,6 +90,7 @@ def _body(trees: dict[str, ast.Module]) -> Iterator[ast.ClassDef | ast.FunctionD
     for at in READS:
         yield _class(ast.ClassDef(at[1], [ast.Name(base.name)], [], [], []), classes[at])
     docs = {at[1]: ast.get_docstring(classes[at]) or "" for at in READS}
+    classes[MIRRORED[-1][:2]].body += classes[READING].body
     for module, name, field in MIRRORED:
         yield _class(classes[BY_HAND, name], classes[module, name], _of_products(field, docs))
     for module, node in parts:

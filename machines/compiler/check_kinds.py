@@ -1,8 +1,7 @@
 """Checks tables against each other: parents, predicates, fired triggers, circles, views that cannot settle.
 
 The rules are in docs/spec/reading-the-tables.md, section What a table may not be.
-Belongs here: checks that need more than one table, and the two questions that they share with `kinds` (`path`,
-`predicates`). Does not: checks of one table (`checks`).
+Belongs here: checks that need more than one table. Does not: checks of one table (`checks`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from phaseline.machines.compiler import reachability
 from phaseline.machines.compiler.checks import WrongTable, meant, unfit
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine
+from phaseline.machines.compiler.relations import path, placed
 from phaseline.machines.language import contact
 from phaseline.machines.language.beside import signals
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
@@ -31,47 +31,6 @@ def check_tables(tables: tuple[Table, ...]) -> None:
             if problems:
                 raise WrongTable(table.kind, problems)
     _check_circles(named)
-
-
-def path(named: Mapping[str, Table], above: str, below: str) -> Iterator[str]:
-    """The kinds from below `above` down to `below`; none if `below` is not below `above`."""
-    chain = [below]
-    while (parent := named[chain[-1]].parent) is not None:
-        if parent == above:
-            yield from reversed(chain)
-            return
-        chain.append(parent)
-
-
-def predicates(table: Table) -> Iterator[Predicate]:
-    """The predicates of a table: of guards, views and on-tally triggers."""
-    return (predicate for _, predicate in _placed(table))
-
-
-def guards(table: Table) -> Iterator[Predicate]:
-    """The predicates of guards."""
-    return (predicate for facet in table.facets for row in facet.rows for predicate in row.when)
-
-
-def watching(table: Table) -> Iterator[Predicate]:
-    """The predicates of views and on-tally triggers. They are asked again when what they look at has changed."""
-    return (predicate for _, predicate in _watching(table))
-
-
-def _placed(table: Table) -> Iterator[tuple[str, Predicate]]:
-    """All predicates of a table, each with the place where it stands."""
-    for facet in table.facets:
-        for number, row in enumerate(facet.rows, 1):
-            yield from ((f"{facet.name}, row {number} ({row.trigger})", predicate) for predicate in row.when)
-    yield from _watching(table)
-
-
-def _watching(table: Table) -> Iterator[tuple[str, Predicate]]:
-    for facet in table.facets:
-        for view in facet.views:
-            yield from ((f"{facet.name}, view {view.to}", predicate) for predicate in view.while_)
-    for on_tally in table.on_tally:
-        yield f"on_tally {on_tally.trigger}", on_tally.when
 
 
 def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
@@ -101,7 +60,7 @@ def _children(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
 
 
 def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
-    for where, predicate in _placed(table):
+    for where, predicate in placed(table):
         yield from (f"{where}: {problem}" for problem in _looks(predicate, table, named))
     for facet in table.facets:
         if facet.explained_by is not None and not _has_facet(table.kind, facet.explained_by, 0, named):

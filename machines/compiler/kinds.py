@@ -11,35 +11,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, relations, reports
+from phaseline.machines.compiler import fingerprint, relations, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import expiring_conditions
-from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import (
-    NO_CANDIDATES,
-    FacetMachine,
-    Step,
-    candidates_of,
-    starts_of_trigger,
-)
-from phaseline.machines.compiler.short_ways import (
-    MovePlan,
-    PlanKey,
-    derives_messages,
-    hears_alone,
-    looks_at_itself,
-    may_grow,
-    unguarded,
-)
+from phaseline.machines.compiler.late.tables import late_trees, table_of
+from phaseline.machines.compiler.machine import NO_CANDIDATES, FacetMachine, Step, candidates_of, starts_of_trigger
 from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.beside.signals import telling, with_signals
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.fields import BY_ROLE, COMMON
 from phaseline.machines.language.predicates import Predicate, Scene
-from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
+from phaseline.machines.language.product import (
+    Bans,
+    BrokenKind,
+    CopiedEvent,
+    LateTable,
+    NoProducts,
+    Product,
+    copies_of,
+    load,
+)
 from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
+
+if TYPE_CHECKING:
+    from phaseline.machines.compiler.short_ways import MovePlan, PlanKey
 
 FOR_READING = frozenset(
     ("contact", "counted", "is_place", "is_waited_for", "names", "own", "places", "reported_below", "signals", "table")
@@ -104,21 +101,30 @@ class Kind:
     """
 
     __slots__ = (
-        "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
+        "_bases", "_judged_by_state", "_late", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
         "base_from_data", "below", "births", "common", "contact", "counted", "deadlines", "deadlines_above", "declared", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "is_waited_for", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "naming", "own", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "signals", "starts",
         "table", "telling", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
 
-    def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
-        """The kind of the table that is written so; `tables` are all of the installation, completed."""
-        self.written = written
+    written: Table
+
+    def __init__(
+        self, written: Table | LateTable, tables: Mapping[str, Table], named: Mapping[str, Table | LateTable]
+    ) -> None:
+        """The kind of the table that is written so. named: all of the installation, as they are written.
+
+        tables: those of its tree at least, completed.
+        """
+        self._late = written
+        if isinstance(written, Table):
+            self.written = written
         self._version = ""
         self._bases: tuple[frozenset[State], ...] = ()
         self._tables: Mapping[str, Table] | None = tables
         self.name, self.arity, self.parent = written.kind, len(written.id), written.parent
-        self.parent_arity = len(tables[written.parent].id) if written.parent else 0
+        self.parent_arity = len(named[written.parent].id) if written.parent else 0
         self.levels = self.arity - self.parent_arity if written.parent else 0
 
     @property
@@ -131,6 +137,8 @@ class Kind:
     def bases(self) -> tuple[frozenset[State], ...]:
         """For each facet, every base that rows can lead to, its conditions sorted. Most processes need few kinds'."""
         if not self._bases:
+            from phaseline.machines.compiler import reachability  # noqa: PLC0415  # readers follow no rows
+
             self._bases = tuple(reachability.reachable(one, self.table.intents) for one in self.machines)
         return self._bases
 
@@ -156,6 +164,9 @@ class Kind:
         tables = self._tables
         if tables is None:
             return
+        from phaseline.machines.compiler import short_ways  # noqa: PLC0415  # who only reads states compiles nothing
+        from phaseline.machines.compiler.judging import Judge  # noqa: PLC0415  # likewise
+
         completed_table, table = tables[self.name], self.table
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
@@ -183,18 +194,20 @@ class Kind:
         own = table.facets[: self.own]
         self.fast_path_ok = (
             not any(not timeout.base for facet in own for timeout in facet.timeouts)
-            and not looks_at_itself(table)
-            and not derives_messages(table)
+            and not short_ways.looks_at_itself(table)
+            and not short_ways.derives_messages(table)
         )
         self.plans: dict[PlanKey, MovePlan | None] = {}
-        self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
+        self.unguarded = dict(short_ways.unguarded(table)) if self.fast_path_ok else {}
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
-        self.may_grow = may_grow(table, own)
+        self.may_grow = short_ways.may_grow(table, own)
         self.viewers = tuple(relations.viewers_of(table, tables))
         self.inherited = tuple(relations.inherited_from(table, tables))
-        self.hears_alone = self.contact is not None and hears_alone(table) and HEARD_AT not in dict(self.inherited)
-        self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
+        self.hears_alone = (
+            self.contact is not None and short_ways.hears_alone(table) and HEARD_AT not in dict(self.inherited)
+        )
+        self.below = tuple(name for name in tables if any(relations.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
         self.reports = reports.reporting(completed_table, self.reported_below)
         self.ending, self.naming = reports.about_ends(table)
@@ -230,6 +243,13 @@ class Kind:
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in facets)
         self.times_out = any(facet.timeouts for facet in facets if facet is not FACET)
         self.timed = frozenset(timeout.trigger for facet in facets for timeout in facet.timeouts)
+
+    def misfit(self, entity_id: str) -> str:
+        """Why an id cannot be one of this kind: it has another number of parts. Empty if it can."""
+        if entity_id.count("/") + 1 == self.arity:
+            return ""
+        shape = "/".join(f"<{part}>" for part in self._late.id)
+        return f"the id {entity_id!r} does not fit {self.name}, whose ids are {shape}"
 
     def waits_for(self, entity: Entity) -> int:
         """The sequence of the request that a pending phase of an entity waits for; 0 if it waits for none."""
@@ -337,6 +357,7 @@ class _LazyKind(Kind):
 
     def compile(self) -> None:
         """Set all attributes, and be a plain `Kind` from now on."""
+        self.written = table_of(self._late)
         super().compile()
         self.__class__ = Kind  # type: ignore[assignment]  # a plain one has the same slots
 
@@ -346,7 +367,9 @@ class _LazyKind(Kind):
             """Compile the kind: Python asks here for an attribute only as long as it is not set."""
             if name == "_tables" or name not in Kind.__slots__:
                 raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
-            if name in FOR_READING:
+            if name == "written":
+                self.written = table_of(self._late)
+            elif name in FOR_READING:
                 self._complete()
             else:
                 self.compile()
@@ -357,45 +380,55 @@ class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
     products: those whose bans hold for all events; None for kinds that decide none. broken: what was left out.
-    hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
     def __init__(
-        self, tables: Sequence[Table], checked: Collection[Table] = (), sound: str = "",
+        self, tables: Sequence[Table | LateTable], checked: Collection[Table | LateTable] = (), sound: str = "",
         products: Iterable[Product] | None = None,
     ) -> None:  # fmt: skip
         """Check and compile the tables. Raises `WrongTable` for one that cannot work, with what to write instead.
 
-        checked: those that were checked before, together. They are compiled when they are needed.
+        checked: those that were checked before, together. They are compiled when they are needed; where there are no
+        others, they are loaded then.
         sound: the digest that these had then.
         """
         self.products = None if products is None else tuple(products)
         self.broken: tuple[BrokenKind, ...] = ()
-        if self.products is not None:
-            _ = self.bans, self.copies  # raise what is wrong with them
         known = {id(table) for table in checked}
-        new = [table for table in tables if id(table) not in known]
-        self._checked, self._sound = [table.kind for table in tables if table not in new], sound
-        named = _completed(tables, new)
-        super().__init__({table.kind: _LazyKind(table, named) for table in tables})
-        self._paths = {
-            (above, below): tuple(check_kinds.path(named, above, below)) for above in named for below in named
-        }
-        self.hidden = frozenset(
-            pair
-            for pair, found in self._paths.items()
-            if any(relations.may_stay_unknown(named[one]) for one in found[:-1])
-        )
+        new = [table_of(table) for table in tables if id(table) not in known]
+        self._checked, self._sound = [table.kind for table in tables if id(table) in known], sound
+        if self.products is not None:
+            _ = self.copies, new and self.bans  # raise what is wrong with them
+        trees: Mapping[str, Mapping[str, Table]]
+        if new:
+            every = _completed([*map(table_of, tables)], new)
+            trees = dict.fromkeys(every, every)
+        else:
+            trees = late_trees(tables)
+        self._written = {table.kind: table for table in tables}
+        super().__init__({table.kind: _LazyKind(table, trees[table.kind], self._written) for table in tables})
         for table in new:
             self[table.kind].compile()
         self._is_checked = len(new) == len(self)
+
+    @cached_property
+    def _paths(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        written = self._written
+        return {(above, below): tuple(relations.path(written, above, below)) for above in self for below in self}
+
+    @cached_property
+    def hidden(self) -> frozenset[tuple[str, str]]:
+        """Pairs of kinds between which an entity may be missing in the tree although something below it lives."""
+        missing = {name for name, kind in self.items() if relations.may_stay_unknown(kind.table)}
+        return frozenset(pair for pair, found in self._paths.items() if not missing.isdisjoint(found[:-1]))
 
     @cached_property
     def bans(self) -> Bans:
         """What no event may hold; raises `NoProducts`."""
         if self.products is None:
             raise NoProducts
-        return Bans.of(ban for product in self.products for ban in product.bans)
+        named = (ban for product in self.products for ban in product.bans)
+        return Bans.of(load(ban) if isinstance(ban, str) else ban for ban in named)
 
     @cached_property
     def copies(self) -> dict[str, CopiedEvent]:
@@ -453,17 +486,18 @@ class Kinds(dict[str, Kind]):
 
 def _completed(tables: Sequence[Table], new: Sequence[Table]) -> dict[str, Table]:
     """The tables as the engine runs them, by kind. Raises `WrongTable` if one of `new` cannot work with the others."""
+    from phaseline.machines.compiler import check_kinds, checks  # noqa: PLC0415  # most tables were checked before
+
     for table in new:
         checks.check_shapes(table)
         checks.check_place(table)
     complete = tuple(completed(table, tables) for table in tables)
     named = {table.kind: table for table in complete}
-    if new:
-        unknown = {table.kind for table in new}
-        for table in complete:
-            if table.kind in unknown:
-                checks.check_table(table)
-        check_kinds.check_tables(complete)
-        for table in complete:
-            reports.check_names(table, reports.reported_below(table, named))
+    unknown = {table.kind for table in new}
+    for table in complete:
+        if table.kind in unknown:
+            checks.check_table(table)
+    check_kinds.check_tables(complete)
+    for table in complete:
+        reports.check_names(table, reports.reported_below(table, named))
     return named

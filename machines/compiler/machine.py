@@ -2,8 +2,8 @@
 
 `FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test takes
 the machine through every state and trigger, and compares the results with the lookup.
-Belongs here: `Step` (a row from one phase to one phase), `Candidates`, `FacetMachine`, everything that uses the library
-transitions. Does not: which step an event takes (`kinds`), the conditions after it (`conditions`).
+Belongs here: `Step` (a row from one phase to one phase), `Candidates`, `FacetMachine`. Does not: the library
+(`late.library_machine`), which step an event takes (`kinds`), the conditions after it (`conditions`).
 """
 
 from collections import Counter
@@ -11,8 +11,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import msgspec
-from transitions import EventData, Machine
-from transitions import Transition as _Arrow
 
 from phaseline.machines.compiler.conditions import (
     accumulated_conditions,
@@ -189,24 +187,6 @@ def _most_asked(steps: Sequence[Step]) -> str:
     return field if all(isinstance(step.row.given.get(field), Hashable) for step in steps) else ""
 
 
-class _Step(_Arrow):
-    """An arrow of the machine that refers to its step."""
-
-    def __init__(self, step: Step) -> None:
-        conditions: Any = [_condition(step)]
-        super().__init__(step.source, step.dest, conditions)
-        self.step = step
-
-
-class _Machine(Machine):
-    def add_step(self, step: Step) -> None:
-        """As `add_transition`, without what that looks for first: wildcards, lists of states, callbacks."""
-        trigger = step.row.trigger
-        if trigger not in self.events:
-            self.events[trigger] = self._create_event(trigger, self)
-        self.events[trigger].add_transition(_Step(step))
-
-
 class Model(msgspec.Struct):
     """The object whose phase the machine changes when an event is given to it."""
 
@@ -226,7 +206,9 @@ class FacetMachine:
         self.facet = facet
         self.returns = returns(facet)
         self.phases = phases_of(facet)
-        self.machine = _Machine(
+        from phaseline.machines.compiler.late.library_machine import Arrow, StepMachine  # noqa: PLC0415  # as it says
+
+        self.machine = StepMachine(
             model=None, states=list(self.phases), initial=facet.begins, auto_transitions=False, send_event=True
         )
         for row in facet.rows:
@@ -234,7 +216,7 @@ class FacetMachine:
                 self.machine.add_step(step)
         self.steps: dict[str, dict[str, tuple[Step, ...]]] = {
             trigger: {
-                source: tuple(cast("_Step", arrow).step for arrow in arrows)
+                source: tuple(cast("Arrow", arrow).step for arrow in arrows)
                 for source, arrows in event.transitions.items()
             }
             for trigger, event in self.machine.events.items()
@@ -279,14 +261,6 @@ class FacetMachine:
             else:
                 return view
         return None
-
-
-def _condition(step: Step) -> Any:
-    def fits(event: EventData) -> bool:
-        given = event.kwargs
-        return step.fits(given["judged"], given["base"], given["data"], given["interrupted"])
-
-    return fits
 
 
 def starts_of_trigger(table: Table, trigger: str) -> str:

@@ -1,7 +1,8 @@
 """How the kinds of an installation depend on each other: tallies, views, attributes, places above, what fires what.
 
-Belongs here: what a kind's compiled form keeps of other kinds, read from all tables. Does not: the compiled kind
-(`kinds`), mistakes between kinds (`check_kinds`).
+Belongs here: what a kind's compiled form keeps of other kinds, read from all tables; the way from a kind to one below
+it (`path`), and the predicates of a table. Does not: the compiled kind (`kinds`), mistakes between kinds
+(`check_kinds`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.language.contact import FACET, has_contact
 from phaseline.machines.language.deadlines import DEADLINE
-from phaseline.machines.language.predicates import OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
+from phaseline.machines.language.predicates import OUT, Above, AllBelow, AnyBelow, AttributeIs, Predicate, or_list
+from phaseline.machines.language.product import LateTable
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, REPORTED, Row, Table
 from phaseline.schemas.records import State
 
@@ -61,6 +62,47 @@ class Viewer(NamedTuple):
     below: str
 
 
+def path(named: Mapping[str, Table | LateTable], above: str, below: str) -> Iterator[str]:
+    """The kinds from below `above` down to `below`; none if `below` is not below `above`."""
+    chain = [below]
+    while (parent := named[chain[-1]].parent) is not None:
+        if parent == above:
+            yield from reversed(chain)
+            return
+        chain.append(parent)
+
+
+def predicates(table: Table) -> Iterator[Predicate]:
+    """The predicates of a table: of guards, views and on-tally triggers."""
+    return (predicate for _, predicate in placed(table))
+
+
+def guards(table: Table) -> Iterator[Predicate]:
+    """The predicates of guards."""
+    return (predicate for facet in table.facets for row in facet.rows for predicate in row.when)
+
+
+def watching(table: Table) -> Iterator[Predicate]:
+    """The predicates of views and on-tally triggers. They are asked again when what they look at has changed."""
+    return (predicate for _, predicate in _watching(table))
+
+
+def placed(table: Table) -> Iterator[tuple[str, Predicate]]:
+    """All predicates of a table, each with the place where it stands."""
+    for facet in table.facets:
+        for number, row in enumerate(facet.rows, 1):
+            yield from ((f"{facet.name}, row {number} ({row.trigger})", predicate) for predicate in row.when)
+    yield from _watching(table)
+
+
+def _watching(table: Table) -> Iterator[tuple[str, Predicate]]:
+    for facet in table.facets:
+        for view in facet.views:
+            yield from ((f"{facet.name}, view {view.to}", predicate) for predicate in view.while_)
+    for on_tally in table.on_tally:
+        yield f"on_tally {on_tally.trigger}", on_tally.when
+
+
 def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
     """The kinds with contact at or above an entity, from the bottom up, each with the number of parts of its ids."""
     above: Table | None = table
@@ -92,15 +134,15 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
     for other in tables.values():
         for facet in (facet for kind, facet in other.tallies if kind == table.kind):
             phases.setdefault((facet, other.kind, "", "", None), set())
-        for predicate in check_kinds.predicates(other):
+        for predicate in predicates(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
                 for key in _keys(predicate, other):
                     phases.setdefault(key, set())
-        for predicate in check_kinds.watching(other):
+        for predicate in watching(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
                 for key in _keys(predicate, other):
                     phases[key].update(_watched(predicate, table))
-        for predicate in check_kinds.guards(other):
+        for predicate in guards(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind and predicate.lacks:
                 for key in _keys(predicate, other):
                     phases[key].update(phases_of(table.facets[predicate.facet])[1:])
@@ -151,6 +193,8 @@ def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
     """What makes the engine fire a derived trigger: `delete of cluster`, `120 s in Creating`."""
     if trigger == OWNER_GONE:
         return "the end of an entity above it"
+    from phaseline.machines.compiler import check_kinds  # noqa: PLC0415  # who only reads states compiles nothing
+
     above = [
         (other, on)
         for other in tables.values()

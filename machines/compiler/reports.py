@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from phaseline.machines.compiler import relations
-from phaseline.machines.compiler.check_kinds import path
-from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.conditions import aliases_of, phases_of, returns, starts_of
 from phaseline.machines.compiler.machine import INTERRUPTED
+from phaseline.machines.compiler.relations import path
 from phaseline.machines.language.fields import Attributes, RuleEvent, reason_and_message
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
@@ -115,6 +114,8 @@ def check_names(table: Table, below: tuple[str, ...]) -> None:
     problems = [says.format(name, why[name]) for name, clashes in taken if clashes and name in table.triggers]
     problems += _wrong_rows(table)
     if problems:
+        from phaseline.machines.compiler.checks import WrongTable  # noqa: PLC0415  # most tables were checked before
+
         raise WrongTable(table.kind, problems)
 
 

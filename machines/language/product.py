@@ -102,13 +102,26 @@ class CopiedEvent(NamedTuple):
         return f".{self.kind}.{self.trigger}."
 
 
+class LateTable(NamedTuple):
+    """A table that was checked before, and that is loaded when somebody needs more of it than this.
+
+    kind, id, parent: as in the table.
+    at: names the table.
+    """
+
+    kind: str
+    id: tuple[str, ...]
+    parent: str | None
+    at: str
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
     """What a package adds. Code that few processes need is named by text, `package.module:attribute`.
 
     name: for people.
-    kinds: its tables.
-    bans: what no event may hold.
+    kinds: its tables. Those that were checked before may be named.
+    bans: what no event may hold; each a `Ban`, or the name of one.
     libraries: by the name of a revision that rules declare, the modules that it imports.
     services: what workers answer.
     copies: the events whose last one the server keeps.
@@ -118,8 +131,8 @@ class Product:
     """
 
     name: str
-    kinds: tuple[Table, ...] = ()
-    bans: tuple[Ban, ...] = ()
+    kinds: tuple[Table | LateTable, ...] = ()
+    bans: tuple[Ban | str, ...] = ()
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     services: tuple[WorkerService, ...] = ()
     copies: tuple[CopiedEvent, ...] = ()

@@ -1,4 +1,4 @@
-# Written by `python -m phaseline.engine.surfaces.generate` from surfaces/client/sync_client.py, surfaces/client/entity_view.py, surfaces/client/numbered_source.py, surfaces/client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py, products/levels/views.py in engine.
+# Written by `python -m phaseline.engine.surfaces.generate` from surfaces/client/sync_client.py, surfaces/client/entity_view.py, surfaces/client/numbered_source.py, surfaces/client/client.py, surfaces/client/reading_client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py, products/levels/views.py in engine.
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from phaseline.engine.log.changes import Change
-from phaseline.engine.log.event_order import Clock
-from phaseline.engine.log.event_order import SERVER
 from phaseline.engine.log.explain.model import Explanation
 from phaseline.engine.log.explain.model import GivenReason
 from phaseline.engine.log.explain.shut import ShutBy
@@ -17,6 +15,8 @@ from phaseline.engine.log.explain.staleness import Stale
 from phaseline.engine.log.explain.unknown_parts import PartsOf
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
+from phaseline.engine.log.watch import Clock
+from phaseline.engine.log.watch import SERVER
 from phaseline.engine.log.when import Moment
 from phaseline.engine.log.when import NOW
 from phaseline.engine.log.when import START
@@ -331,31 +331,12 @@ notebook; `progress` functions are called from that thread. Ctrl-C ends a call i
     def close(self) -> None:
         """Disconnect. A second call does nothing."""
 
-    @property
-    def kinds(self) -> Kinds:
-        """The tables of the kinds."""
-
-    @property
-    def broken_kinds(self) -> Sequence[BrokenKind]:
-        """The kinds of installed packages that cannot be used and are left out, each with the reason."""
-
-    @property
-    def default_source(self) -> str:
-        """The source of events for which the publisher gives no other."""
-
     def source(self, name: str | None=None) -> NumberedSource:
         """A source that numbers its events from now on, so that its repeats are recognised however late they come.
 
 Its epoch is the last position of EVENTS: a program that starts again is heard at once, whatever its clock says,
 and keeps no file. In a log that was put back it is greater than every one before. name: by default the client's
 own source. Two programs need two names."""
-
-    def log_identity(self) -> int:
-        """Which log this is: a whole number, that is greater each time the log was put back from a backup.
-
-Keep it beside whatever counts in this log: a `place`, or a `seen` (`data.log`). As the `epoch` of events that
-are made of this log it keeps those of a log that was put back from being taken for repeats. 0 before a worker
-has made it. Raises `NotPermitted`."""
 
     def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, until_stored: bool | float=False, **details: Unpack[EventDetails]) -> Receipt:
         """Store one event; `details` (`EventDetails`): `source`, `event_id`, `sequence`, `epoch`, `time`, ...
@@ -405,6 +386,47 @@ Raises `NotFound.record_not_found`, `NotFound.not_rejected`, `NotFound.event_gon
         """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
 
 progress: called with the number of states read so far. Raises `SetupError`, `EventRefused`."""
+
+    def follow(self, name: str, kind: str | None=None, *, facet: str | None=None, state: str | None=None, tree: str | None=None, condition: str | Sequence[str]=(), start: When=NOW, at_once: int=1, patience: float=30.0) -> Follow:
+        """Transitions, whose place the server keeps under `name`; each goes to one of those who follow under it.
+
+Who asks for the next one has acknowledged the one before; what was not acknowledged is handed out again. What
+is selected is as in `watch`. start: where it begins if there is no follower of that name yet. at_once: how many
+all programs together may have in hand; with 1 they come in the order of the log. patience: seconds after which
+what a lost program has in hand is handed out again. Raises `InvalidInput`, and when the first one is asked for
+`InvalidInput.follower_differs`, `NotFound.follower_lost`, `NotFound.follower_gone`, `NotPermitted`."""
+
+    def followers(self) -> Sequence[FollowerState]:
+        """Those who follow under a name, with their places, and how far they are behind."""
+
+    def unfollow(self, name: str) -> FollowerState:
+        """Delete a follower, and return what it was; raises `NameUnknown`. Programs that follow under this name end.
+
+Its place is forgotten: who follows under this name again begins anew. `start=` the place + 1 goes on from it."""
+
+    def sources(self) -> SourceReport:
+        """What became of the events of each source, as the workers have counted since they own their partitions.
+
+Raises `NoAnswer` if no worker answers."""
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables of the kinds."""
+
+    @property
+    def broken_kinds(self) -> Sequence[BrokenKind]:
+        """The kinds of installed packages that cannot be used and are left out, each with the reason."""
+
+    @property
+    def default_source(self) -> str:
+        """The source of events for which the publisher gives no other."""
+
+    def log_identity(self) -> int:
+        """Which log this is: a whole number, that is greater each time the log was put back from a backup.
+
+Keep it beside whatever counts in this log: a `place`, or a `seen` (`data.log`). As the `epoch` of events that
+are made of this log it keeps those of a log that was put back from being taken for repeats. 0 before a worker
+has made it. Raises `NotPermitted`."""
 
     def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None=None) -> dict[str, Any]:
         """What the service of a product says about an entity (docs/own-kinds.md, Services).
@@ -497,23 +519,6 @@ With `class_`, `bad` or several of the classes, it gives a `Dwell` for each enti
 for `lasting` seconds, whatever states it had in it, and another one when that is over. What is so at the start
 counts as well; what ends before is not given."""
 
-    def follow(self, name: str, kind: str | None=None, *, facet: str | None=None, state: str | None=None, tree: str | None=None, condition: str | Sequence[str]=(), start: When=NOW, at_once: int=1, patience: float=30.0) -> Follow:
-        """Transitions, whose place the server keeps under `name`; each goes to one of those who follow under it.
-
-Who asks for the next one has acknowledged the one before; what was not acknowledged is handed out again. What
-is selected is as in `watch`. start: where it begins if there is no follower of that name yet. at_once: how many
-all programs together may have in hand; with 1 they come in the order of the log. patience: seconds after which
-what a lost program has in hand is handed out again. Raises `InvalidInput`, and when the first one is asked for
-`InvalidInput.follower_differs`, `NotFound.follower_lost`, `NotFound.follower_gone`, `NotPermitted`."""
-
-    def followers(self) -> Sequence[FollowerState]:
-        """Those who follow under a name, with their places, and how far they are behind."""
-
-    def unfollow(self, name: str) -> FollowerState:
-        """Delete a follower, and return what it was; raises `NameUnknown`. Programs that follow under this name end.
-
-Its place is forgotten: who follows under this name again begins anew. `start=` the place + 1 goes on from it."""
-
     def history(self, kind: str, entity_id: str, *, follow: bool=False, clock: Clock=SERVER) -> Watch[Transition]:
         """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.
 
@@ -523,11 +528,6 @@ follow: go on after the last one that is there. Raises `EntityUnknown` when the 
         """The rejections from `start` on, in the log's order; `watch.sequence` is what `resend` takes.
 
 tree: this id and those below it. reason: such as `guard`. follow: go on after the last one that is there."""
-
-    def sources(self) -> SourceReport:
-        """What became of the events of each source, as the workers have counted since they own their partitions.
-
-Raises `NoAnswer` if no worker answers."""
 
     def rejection_counts(self, kind: str | None=None, *, tree: str | None=None, reason: str | None=None, start: When=START) -> Sequence[RejectionCount]:
         """How many rejections there are from `start` on, by reason, kind and source, the most frequent first."""

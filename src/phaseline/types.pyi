@@ -9,6 +9,7 @@ from phaseline.engine.core.counts.by_source import SourceCounts as SourceCounts
 from phaseline.engine.core.sources.numbers import Repeat as Repeat
 from phaseline.engine.publish.source_counts import SourceReport as SourceReport
 from phaseline.engine.publish.source_counts import SourceRow as SourceRow
+from phaseline.engine.surfaces.client.reading_client import ReadingClient as ReadingClient
 from phaseline.engine.surfaces.client.rejection_counts import RejectionCount as RejectionCount
 from phaseline.engine.core.message import Message as Message
 from phaseline.engine.log.explain.model import CauseChain as CauseChain

@@ -26,8 +26,10 @@ from phaseline.engine.surfaces.overview.overview import Overview, OverviewMaker,
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.state_classes import CLASSES
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, Record, Transition
 from phaseline.schemas.state_choice import StateChoice
+from phaseline.schemas.templates.reading import read_entities
 from tests.support import edge_worlds
 from tests.support.built_in_kinds import family as kinds_of
 from tests.support.strategies import History, histories, hold
@@ -166,6 +168,25 @@ def by_workers(kinds: Kinds, pages: list[OwnerAnswer], last: Last) -> Overview:
 def by_reading(kinds: Kinds, wanted: Selection, last: Last) -> Overview:
     within = [one for one in last.values() if wanted.is_within(one.entity)]
     return overview(kinds, within, NOW, beside=[one for one in last.values() if not wanted.is_within(one.entity)])
+
+
+def quick_looks_hide_nothing(kinds: Kinds, history: History, wanted: list[Selection]) -> None:
+    """Whether records are stored as msgpack or as JSON, with what reads entities alone as well."""
+    moved = [record for record in records(history) if isinstance(record, Transition)]
+    wires = [wire_codec.to_wire(record, 0, 1, "phaseline/t") for record in moved]
+    for as_json in (False, True):
+        for record, body in zip(moved, wire_codec.bodies(moved, wires, as_json=as_json), strict=True):
+            [after] = read_entities([body])
+            assert after.entity is not None
+            for one in wanted:
+                assert one.selects(kinds, after.entity, NOW) == one.selects(kinds, record.entity, NOW)
+                assert one.quick_look()(body) or not one.selects(kinds, record.entity, NOW)
+
+
+@family
+def test_a_quick_look_hides_nothing_that_is_selected(kinds: Kinds) -> None:
+    drawn = st.tuples(histories(kinds), st.lists(selections(kinds), min_size=1, max_size=6))
+    hold(lambda one: quick_looks_hide_nothing(kinds, *one), drawn, "dear")
 
 
 @family

@@ -8,6 +8,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.classes.state_classes import class_of_label
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import advice_of, message_of, phase_meant
+from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.kinds.gitops.application import APPLICATION
 from phaseline.machines.language.advice import advice, advised
 from phaseline.machines.language.table import Facet, Label, Table
@@ -20,7 +21,7 @@ NAMED = ("Unknown", "Missing", "Degraded", "Paused", "SyncFailed", "OutOfSync")
 HEALTH, SYNC = APPLICATION.facets
 
 
-@pytest.mark.parametrize("table", BUILT_IN, ids=lambda table: table.kind)
+@pytest.mark.parametrize("table", [*map(table_of, BUILT_IN)], ids=lambda table: table.kind)
 def test_each_state_that_is_wrong_says_what_to_do(table: Table) -> None:
     page = "".join((SPEC / f"{name}.md").read_text() for name in {PAGE_OF[table.kind], "gitops"})  # healths are there
     for facet in BUILT_IN_KINDS[table.kind].table.facets:

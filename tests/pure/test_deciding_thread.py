@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from phaseline.engine.worker.deciding import DecidingThread, Pace
+from phaseline.engine.worker.deciding import DecidingThread, Pace, rule_names
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.rules import rule
 from phaseline.schemas.errors import SetupError
@@ -12,11 +12,11 @@ from phaseline.schemas.errors import SetupError
 
 @pytest.mark.parametrize("kind", ["cluster", "node_pool", "node", "component"])
 def test_rules_of_the_table_language_need_no_thread(kind: str) -> None:
-    assert deciding.rule_names(installed()[kind]) == ()
+    assert rule_names(installed()[kind]) == ()
 
 
 def test_rules_of_products_are_decided_in_a_thread() -> None:
-    assert "gitops.observed_owned" in deciding.rule_names(installed()["owned_object"])
+    assert "gitops.observed_owned" in rule_names(installed()["owned_object"])
 
 
 def test_no_other_code_takes_a_name_of_the_table_language() -> None:

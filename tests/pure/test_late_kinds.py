@@ -5,10 +5,10 @@ Belongs here: when tables are checked and compiled. Does not: what a check finds
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import pytest
 
+from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS, SOUND
@@ -16,13 +16,18 @@ from phaseline.machines.compiler import checks, reachability
 from phaseline.machines.compiler import kinds as compiler
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.late import tables as late_tables
+from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
 from phaseline.machines.kinds.fleet.git_repo import GIT_REPO
+from phaseline.machines.language import product
+from phaseline.machines.language.product import LateTable, Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import DELETED, LIVE, Facet, Label, Row, Table
 from phaseline.schemas.records import State
 from phaseline.schemas.state_choice import StateChoice
+from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
@@ -64,6 +69,60 @@ def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
     assert built == []
     assert kinds["node_pool"].machines
     assert built == [*kinds["node_pool"].names]
+
+
+def test_a_named_table_says_what_it_is_before_it_is_loaded() -> None:
+    for late in BUILT_IN:
+        assert isinstance(late, LateTable)
+        table = table_of(late)
+        assert (table.kind, table.id, table.parent) == (late.kind, late.id, late.parent)
+
+
+def test_reading_a_kind_loads_the_tables_of_its_tree_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def load(name: str) -> object:
+        loaded.append(name.partition(":")[2])
+        return product.load(name)
+
+    monkeypatch.setattr(late_tables, "load", load)
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
+    assert (kinds["resource"].arity, kinds["node"].parent_arity, kinds.children("cluster")) == (
+        5, 2, ("node_pool", "component"),
+    )  # fmt: skip
+    assert kinds["node"].misfit("c1/n1") == "the id 'c1/n1' does not fit node, whose ids are <cluster>/<pool>/<node>"
+    assert not kinds["node"].misfit("c1/p/n1")
+    assert kinds.path("cluster", "node") == ("node_pool", "node")
+    assert loaded == []
+    assert kinds["node"].table.kind == "node"
+    assert sorted(loaded) == ["CLUSTER", "COMPONENT", "NODE", "NODE_POOL"]
+
+
+def test_a_kind_whose_table_is_loaded_late_is_the_same() -> None:
+    """What an engine adds to a table depends on no other tree."""
+    kinds, all_at_once = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS), Kinds(BUILT_IN, products=PRODUCTS)
+    for name, at_once in all_at_once.items():
+        kind = kinds[name]
+        assert kind.written is at_once.written
+        for each in compiler.FOR_READING:
+            assert repr(getattr(kind, each)) == repr(getattr(at_once, each)), f"{name}.{each}"
+        kind.compile()
+        for each in ("below", "births", "deadlines_above", "fired_by", "implied", "inherited", "reports", "viewers"):
+            assert getattr(kind, each) == getattr(at_once, each), f"{name}.{each}"
+    assert (kinds.hidden, kinds.digest) == (all_at_once.hidden, all_at_once.digest)
+
+
+def test_beside_a_new_table_all_are_loaded() -> None:
+    """It is checked against the others."""
+    kinds = Kinds((*BUILT_IN, lamp("cluster")), checked=BUILT_IN, products=PRODUCTS)
+    assert kinds["cluster"].below == ("node_pool", "node", "component", "lamp")
+
+
+def test_a_ban_that_cannot_be_loaded_lets_nothing_in() -> None:
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=(Product("odd", bans=("phaseline.nowhere:BAN",)),))
+    for ask in (kinds.check, lambda: kinds.bans, lambda: Processor(Tree(kinds, NoScripts()), Subjects("pl"), 0)):
+        with pytest.raises(ModuleNotFoundError):
+            ask()
 
 
 def test_reading_states_compiles_nothing(built: list[str]) -> None:
@@ -108,13 +167,13 @@ def test_a_reader_compiles_only_the_kinds_whose_names_it_checks(
 
 def test_bases_are_followed_only_for_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that decides events needs the bases of few kinds."""
-    followed: list[FacetMachine] = []
+    followed, reachable = list[FacetMachine](), reachability.reachable
 
     def follow(machine: FacetMachine, intents: tuple[str, ...]) -> frozenset[State]:
         followed.append(machine)
-        return reachability.reachable(machine, intents)
+        return reachable(machine, intents)
 
-    monkeypatch.setattr(f"{compiler.__name__}.reachability", SimpleNamespace(reachable=follow))
+    monkeypatch.setattr(reachability, "reachable", follow)
     kinds = Kinds(BUILT_IN, checked=BUILT_IN, sound=SOUND, products=PRODUCTS)
     kinds["node"].compile()
     assert followed == []

@@ -221,7 +221,7 @@ def test_what_is_not_there() -> None:
 @pytest.mark.parametrize("client", [phaseline.Client, phaseline.sync.Client])
 def test_help_is_readable(client: type) -> None:
     page = pydoc.plain(pydoc.render_doc(client))
-    assert client.__mro__ == (client, object)
+    assert client.__mro__[1:] in ((object,), (phaseline.types.ReadingClient, object))
     for name in ("publish", "watch", "at"):
         assert re.search(rf"\n \|  (async )?{name}\b", page), name
     # Only the constructor, which programs do not call, takes a class that is not public. From Python 3.13 on, help adds

@@ -12,6 +12,7 @@ import pytest
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.fingerprint import rules_of
+from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.kinds.emco import bundle_state
 from phaseline.machines.kinds.kubernetes.health import registry
 from phaseline.machines.kinds.kubernetes.health.result import degraded
@@ -29,7 +30,9 @@ def test_a_rule_does_what_it_did_or_has_another_revision(name: str) -> None:
 
 
 def test_every_rule_and_every_library_has_a_corpus() -> None:
-    declared = {declared for code in rules_of(BUILT_IN) if (declared := declaration_of(code)) is not None}
+    declared = {
+        declared for code in rules_of(tuple(map(table_of, BUILT_IN))) if (declared := declaration_of(code)) is not None
+    }
     names = {one.revision.name for one in declared} | {use.name for one in declared for use in one.used}
     assert names == set(KNOWN) == set(GOLDENS)
     assert {path.stem for path in rule_corpus.FOLDER.glob("*.json")} == {*names, "outputs"}

@@ -13,6 +13,7 @@ from phaseline.engine.surfaces.testing.recompute import Recomputed
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, STALLED, Facet, Row, Table
 from phaseline.testing import given
@@ -96,7 +97,7 @@ def test_tables_stand_alone_or_hang_under_the_built_in_ones(monkeypatch: pytest.
     assert list(given(gpu).kinds) == [*(table.kind for table in BUILT_IN), "gpu"]
     given(gpu).when("gpu", "found", "c1/p/n/g").then("node", "c1/p/n", "Running").then("gpu", "c1/p/n/g", "Running")
     assert list(given(kind.written for kind in sample_kinds.KINDS.values()).kinds) == list(sample_kinds.KINDS)
-    assert list(given(BUILT_IN).kinds) == list(KINDS)
+    assert list(given(map(table_of, BUILT_IN)).kinds) == list(KINDS)
     changed = replace(CLUSTER, doc="Ours.")
     assert given([changed]).kinds["cluster"].table.doc == "Ours."
     assert set(given([changed]).kinds) == set(KINDS)

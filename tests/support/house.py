@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.compiler.reports import with_reports
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +141,7 @@ def _of_class(name: str) -> frozenset[str]:
 
 def words_of_tables() -> Iterator[str]:
     """The kinds of the built-in tables, their triggers, and the types of their events."""
-    for table in BUILT_IN:
+    for table in map(table_of, BUILT_IN):
         triggers = with_reports(table).triggers
         yield table.kind
         yield from triggers

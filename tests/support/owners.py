@@ -14,7 +14,13 @@ from phaseline.engine.log.checkpoint import Checkpoint, Plan
 from phaseline.engine.worker import hand_over
 from phaseline.engine.worker.commits import Commits, WorkerShares
 from phaseline.engine.worker.lease import Leases, shares
-from phaseline.engine.worker.ownership import atomic_batches, load_states, load_together, oversized_commit, repair_timers
+from phaseline.engine.worker.ownership import (
+    atomic_batches,
+    load_states,
+    load_together,
+    oversized_commit,
+    repair_timers,
+)
 from phaseline.engine.worker.ownership.atomic_batches import SMALL, AtomicBatches, batch_frames
 from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.engine.worker.ownership.event_loss import LossWatch
@@ -27,6 +33,7 @@ from phaseline.engine.worker.partition import Partition
 __all__ = [
     "BATCH_LIMIT", "NO_EVENT", "SMALL", "AtomicBatches", "Batch", "Checkpoint", "Claim", "Commits", "Fence", "Leases",
     "LossWatch", "Message", "Partition", "PartitionStates", "Plan", "Processor", "TablesChange", "Tree",
-    "WorkerShares", "atomic_batches", "batch_frames", "checkpoint", "evolve", "hand_over", "load_states", "load_together",
-    "moving", "oversized_commit", "purge", "repair_timers", "shares", "tables_report", "take_all_in", "take_over",
+    "WorkerShares", "atomic_batches", "batch_frames", "checkpoint", "evolve", "hand_over", "load_states",
+    "load_together", "moving", "oversized_commit", "purge", "repair_timers", "shares",
+    "tables_report", "take_all_in", "take_over",
 ]  # fmt: skip

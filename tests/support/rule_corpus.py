@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.kinds.emco.readiness import READINESS, is_ready
 from phaseline.machines.kinds.gitops.sync_windows import WINDOWS, App, decide, next_allowed, read, select
 from phaseline.machines.kinds.kubernetes.assess import script_health
@@ -28,6 +29,7 @@ from phaseline.machines.kinds.kubernetes.health.registry import HEALTH, assess_h
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import PROFILES
 from phaseline.machines.language.predicates import SceneEntity
+from phaseline.machines.language.product import LateTable
 from phaseline.machines.language.rules import Revision, declaration_of
 from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner
 from phaseline.machines.language.table import Cascade, FanOut, Refusal, Row, RuleEvent, Table
@@ -171,10 +173,10 @@ class Known(NamedTuple):
     run: Run
 
 
-def known(tables: tuple[Table, ...] = BUILT_IN) -> dict[str, Known]:
+def known(tables: tuple[Table | LateTable, ...] = BUILT_IN) -> dict[str, Known]:
     """Every rule in the tables, and every library, by name."""
     found = {revision.name: Known(revision, (), run) for revision, run in LIBRARIES.items()}
-    for table in tables:
+    for table in map(table_of, tables):
         for code, run in _rules(table):
             declared = declaration_of(code)
             assert declared is not None

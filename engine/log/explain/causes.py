@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.log.explain.model import CauseChain, Role
 from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import HEARD
-from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, REPORTED, Facet
+from phaseline.machines.language.table import ABSENT, BECAUSE, OK, PROGRESSING, REPORTED, Facet
 from phaseline.schemas.records import Cause, Entity, State, Transition, state
 from phaseline.schemas.subjects import ancestor_id
 

@@ -191,13 +191,35 @@ def _unknown(
             yield roll.facet, UnknownParts(number, of, texts)
 
 
+class PartsReader:
+    """Says of wholes of a view what they do not know of their parts, or lack. A kind that it has read it keeps."""
+
+    def __init__(self, view: StateView) -> None:
+        """Read from this view."""
+        self._view = view
+        self._whole: dict[str, dict[str, list[Entity]]] = {}
+        """By kind, and by the root of their tree, all entities of kinds that were read whole."""
+
+    async def of(self, wholes: Sequence[Entity]) -> PartsOf:
+        """Of how many parts of these wholes nothing is known, or what they lack."""
+        kinds = self._view.installation.kinds
+        asked = sorted({(below, one.id) for one in wholes for below in parts_of(kinds, one)})
+        unread = [(kind, whole) for kind, whole in asked if kind not in self._whole]
+        if len(unread) > ONE_BY_ONE:
+            await asyncio.gather(*(self._read(kind) for kind in {kind for kind, _ in unread}))
+            unread = []
+        found: list[list[Transition]] = await asyncio.gather(*(self._view.states(*one) for one in unread))
+        parts = {(one.entity.kind, one.entity.id): one.entity for some in found for one in some}
+        for kind, root in {(kind, ancestor_id(whole, 1)) for kind, whole in asked if kind in self._whole}:
+            parts |= {(kind, one.id): one for one in self._whole[kind].get(root, ())}
+        return count(kinds, wholes, parts.values()) if asked else {}
+
+    async def _read(self, kind: str) -> None:
+        by_root = self._whole[kind] = defaultdict[str, list[Entity]](list)
+        for record in await self._view.states(kind):
+            by_root[ancestor_id(record.entity.id, 1)].append(record.entity)
+
+
 async def read(view: StateView, wholes: Sequence[Entity]) -> PartsOf:
-    """Of how many parts of these wholes nothing is known, read from their states."""
-    kinds = view.installation.kinds
-    asked = {(below, one.id) for one in wholes for below in parts_of(kinds, one)}
-    below: list[tuple[str, str | None]] = [*asked]
-    if len(asked) > ONE_BY_ONE:
-        below = [(kind, None) for kind in {kind for kind, _ in asked}]
-    found: list[list[Transition]] = await asyncio.gather(*(view.states(kind, whole) for kind, whole in below))
-    parts = {(one.entity.kind, one.entity.id): one.entity for some in found for one in some}
-    return count(kinds, wholes, parts.values()) if asked else {}
+    """The same for all wholes that somebody asks about."""
+    return await PartsReader(view).of(wholes)

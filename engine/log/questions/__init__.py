@@ -8,6 +8,7 @@
 - `listing`: a selection of the words that users give, and what it selects at any moment
 - `entity_questions`: asking the worker of one entity
 - `asking`: a reader asks the owners of all partitions, and reads STATE where none answers
+- `sorted_messages`: many messages of STATE by the ids of their entities, in little memory
 
 A worker says *which* entities; the records are those of STATE, and are judged once more. So an answer can leave
 something out, but never show what is not committed. A question that can be answered by a look at one subject is none

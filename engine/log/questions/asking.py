@@ -9,13 +9,14 @@ partition without knowing. So each partition is answered by exactly one owner, o
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.latest import EntityFilter, Latest, Progress, unseen
 from phaseline.engine.log.log_records import last_transition, record_in_state
 from phaseline.engine.log.questions.question import (
     PATIENCE,
@@ -35,6 +36,7 @@ from phaseline.engine.nats.direct_get import NOT_FOUND, gather
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted, ServiceRefused
 from phaseline.schemas.records import Transition
 from phaseline.schemas.state_choice import StateChoice
+from phaseline.schemas.subjects import natural
 
 FEW = 5_000
 """Entities that are read from STATE as fast as workers are asked about them."""
@@ -47,17 +49,18 @@ BUSY, AGAIN, TRIES = "429", 0.3, 3
 COPIED = 0.05
 """Seconds in which STATE copies what was just committed."""
 Key = tuple[str, str]
+T = TypeVar("T")
 
 
 class SelectionResult(NamedTuple):
-    """What the workers said, and what of it was read.
+    """What the workers said.
 
-    records: the last transitions of the entities that are selected, in any order. counts: of the partitions whose
-    owners answered, if they were asked for. rest: what STATE still has to be asked for, but for what lies in other
-    partitions than these; None: in all.
+    names: the entities that are selected, in natural order. counts: of the partitions whose owners answered, if they
+    were asked for. rest: what STATE still has to be asked for, but for what lies in other partitions than these; None:
+    in all.
     """
 
-    records: list[Transition]
+    names: list[Name]
     counts: list[Counts]
     rest: Sequence[Pattern]
     numbers: frozenset[int] | None
@@ -92,18 +95,39 @@ class Asked(Latest):
 
     async def select(self, wanted: Selection, now_ns: int) -> list[Transition]:
         """The entities that are selected at a time, in any order."""
-        found = await self.find(wanted, now_ns)
-        kinds, read = self.installation.kinds, dict[Key, Transition]()
-        async for records in self.rest(found):
-            for record in records:
-                if wanted.selects(kinds, record.entity, now_ns):
-                    read[record.entity.kind, record.entity.id] = record
-        return [*found.records, *read.values()]
+        return [one async for some in self.each_selected(wanted, now_ns) for one in some]
 
-    async def rest(self, found: SelectionResult) -> AsyncIterator[list[Transition]]:
-        """What is not said yet: all entities of the partitions that are still to be read, each once."""
+    async def each_selected(
+        self, wanted: Selection, now_ns: int, progress: Progress = unseen
+    ) -> AsyncIterator[list[Transition]]:
+        """The same, some at a time, as soon as they are read. progress: is told what is read of STATE, if it is."""
+        found = await self.find(wanted, now_ns)
+        async for records in self.named(found.names, wanted, now_ns):
+            yield records
+        async for records in self.rest(found, self._filter(wanted, now_ns), progress):
+            yield records
+
+    async def each_selected_in_order(
+        self, wanted: Selection, now_ns: int, progress: Progress = unseen
+    ) -> AsyncIterator[list[Transition]]:
+        """The same, ids in natural order. What workers name comes at once, all else when all of it was read."""
+        found, chosen = await self.find(wanted, now_ns), self._filter(wanted, now_ns)
+        rest = self.each_in_order(found.rest, found.numbers, chosen, progress) if found.rest else _nothing()
+        async for records in merged(self.named(found.names, wanted, now_ns), rest, by_name):
+            yield records
+
+    def _filter(self, wanted: Selection, now_ns: int) -> EntityFilter:
+        kinds = self.installation.kinds
+        return EntityFilter(
+            lambda entity: wanted.selects(kinds, entity, now_ns), wanted.quick_look(), is_narrow=wanted.is_narrow
+        )
+
+    async def rest(
+        self, found: SelectionResult, wanted: EntityFilter | None = None, progress: Progress = unseen
+    ) -> AsyncIterator[list[Transition]]:
+        """What is not said yet: the entities of the partitions that are still to be read, each once. wanted: which."""
         numbers = found.numbers
-        async for records in self.each_once(found.rest):
+        async for records in self.each_once(found.rest, wanted, progress) if found.rest else _nothing():
             yield (
                 records
                 if numbers is None
@@ -130,10 +154,15 @@ class Asked(Latest):
             else:
                 names += one[0]
                 told += one[1]
-        found = await self._named(names, wanted, now_ns)
-        return SelectionResult(found, told, [*_within(asked, unread, len(owners))] if unread else [], frozenset(unread))
+        names.sort(key=lambda one: (natural(one.id), one.kind))
+        return SelectionResult(names, told, [*_within(asked, unread, len(owners))] if unread else [], frozenset(unread))
 
-    async def named(self, names: Iterable[Key]) -> list[Transition]:
+    async def named(self, names: Sequence[Name], wanted: Selection, now_ns: int) -> AsyncIterator[list[Transition]]:
+        """The last transitions of these entities, as far as they are still selected, some at a time, in their order."""
+        for start in range(0, len(names), AT_ONCE):
+            yield sorted(await self._named(names[start : start + AT_ONCE], wanted, now_ns), key=by_name)
+
+    async def last_of(self, names: Iterable[Key]) -> list[Transition]:
         """The last transitions of those of these entities that there are."""
         return [*(await self._in_state([Name(*one, 0) for one in names])).values()]
 
@@ -242,6 +271,39 @@ class Asked(Latest):
                 if isinstance(record, Transition):
                     found[record.entity.kind, record.entity.id] = record
         return found
+
+
+def by_name(record: Transition) -> tuple[str, str]:
+    """The key that sorts transitions by id, in natural order, then by kind."""
+    return natural(record.entity.id), record.entity.kind
+
+
+async def merged(
+    one: AsyncIterator[list[T]], other: AsyncIterator[list[T]], key: Callable[[T], Any]
+) -> AsyncIterator[list[T]]:
+    """Two streams of lists, each in the order of this key, as one in that order."""
+    first, second = await _next(one), await _next(other)
+    while first and second:
+        end = min(key(first[-1]), key(second[-1]))
+        at, beside = bisect_right(first, end, key=key), bisect_right(second, end, key=key)
+        yield sorted([*first[:at], *second[:beside]], key=key)
+        first, second = first[at:] or await _next(one), second[beside:] or await _next(other)
+    yield first or second
+    async for some in one if first else other:
+        yield some
+
+
+async def _next(stream: AsyncIterator[list[T]]) -> list[T]:
+    """The next list that is not empty; an empty one at the end."""
+    async for some in stream:
+        if some:
+            return some
+    return []
+
+
+async def _nothing() -> AsyncIterator[list[Transition]]:
+    for some in list[list[Transition]]():
+        yield some
 
 
 def counts_as(epoch: int, position: int, last: Checkpoint) -> bool:

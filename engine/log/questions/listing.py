@@ -7,6 +7,7 @@ Belongs here: making a selection of the words that users give, reading what it s
 from collections.abc import AsyncIterator, Sequence
 
 from phaseline.engine.log import state_view
+from phaseline.engine.log.latest import Progress, unseen
 from phaseline.engine.log.questions.asking import Asked
 from phaseline.engine.log.questions.selection import ClassChoice, Selection
 from phaseline.engine.log.questions.selector import EVERYTHING, Selector
@@ -34,14 +35,19 @@ async def selected(states: StateView, wanted: Selection, now_ns: int) -> Sequenc
     return state_view.in_order(found, None, deleted=True)
 
 
-async def each_selected(states: StateView, wanted: Selection, now_ns: int) -> AsyncIterator[Sequence[Transition]]:
-    """The same in no order, some at a time: of the latest states as soon as they are read."""
-    kinds = states.installation.kinds
-    if not isinstance(states, Asked):
-        patterns = state_view.patterns(states.installation, wanted.kind, wanted.below)
-        yield [one for one in await states.matching(patterns) if wanted.selects(kinds, one.entity, now_ns)]
+async def each_selected(
+    states: StateView, wanted: Selection, now_ns: int, progress: Progress = unseen, *, in_order: bool = False
+) -> AsyncIterator[Sequence[Transition]]:
+    """The same some at a time: of the latest states as soon as they are read, in no order.
+
+    in_order: ids in natural order; of the latest states, all that no worker names is read first, and held compressed.
+    progress: is told how many are read, if many have to be.
+    """
+    if isinstance(states, Asked):
+        each = states.each_selected_in_order if in_order else states.each_selected
+        async for records in each(wanted, now_ns, progress):
+            yield records
         return
-    found = await states.find(wanted, now_ns)
-    yield found.records
-    async for records in states.rest(found):
-        yield [one for one in records if wanted.selects(kinds, one.entity, now_ns)]
+    kinds, patterns = states.installation.kinds, state_view.patterns(states.installation, wanted.kind, wanted.below)
+    found = [one for one in await states.matching(patterns) if wanted.selects(kinds, one.entity, now_ns)]
+    yield state_view.in_order(found, None, deleted=True) if in_order else found

@@ -3,7 +3,8 @@
 Belongs here: `Selection`, the one function that decides whether an entity is selected, and `ClassChoice`.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ from phaseline.machines.language.table import STALLED
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import SECOND, Entity, Transition, own_facets
 from phaseline.schemas.state_choice import StateChoice
+
+PLAIN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+"""A word that stands in every encoding as it is."""
 
 
 class ClassChoice(NamedTuple):
@@ -105,6 +109,19 @@ class Selection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.selector.requirements and not self.selector.selects(entity):
             return False
         return not self.of_class.lasting_ns or self.of_class.selects(kinds, entity, now_ns)
+
+    def quick_look(self) -> Callable[[bytes], bool]:
+        """A look at the bytes of an entity's record: False only if the entity is not selected by its states."""
+        named = filter(None, (self.choice.phase, *self.choice.conditions))
+        words = [word.encode() for word in named if PLAIN.fullmatch(word)]
+
+        def may_be(body: bytes) -> bool:
+            for word in words:  # noqa: SIM110  # a generator takes three times as long
+                if word not in body:
+                    return False
+            return True
+
+        return may_be
 
     @property
     def with_deleted(self) -> bool:

@@ -18,8 +18,8 @@ from phaseline.engine.surfaces.cli.help import Function, Page
 from phaseline.engine.surfaces.cli.layout import Branch
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import EntityView
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named
@@ -136,7 +136,7 @@ async def _until_shown(view: EntityView[Any], place: int) -> None:
 
 
 async def _show(
-    client: Client, view: EntityView[Any], entity_id: str, query: dict[str, Any], form: Output, shown: Any = None
+    client: ReadingClient, view: EntityView[Any], entity_id: str, query: dict[str, Any], form: Output, shown: Any = None
 ) -> Any:
     """Print the status, and return what programs get. shown: what was printed before; the same is not said twice."""
     if form.is_data:

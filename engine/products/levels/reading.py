@@ -30,8 +30,8 @@ from phaseline.engine.products.levels.fold.spans import Span, Spans
 from phaseline.engine.products.levels.fold.spared import Excuse, Spared, is_at_or_below
 from phaseline.engine.products.notices.fold.rules import QuietWindow
 from phaseline.engine.publish import server_outages
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import InvalidInput, NotInLog, TreeUnknown
 from phaseline.schemas.records import Entity, Transition, timestamp
@@ -62,7 +62,7 @@ class LevelsQuestion(NamedTuple):
     flaps: bool = False
 
 
-async def levels(client: Client, asked: LevelsQuestion, progress: Progress = lambda _: None) -> LevelsReport:
+async def levels(client: ReadingClient, asked: LevelsQuestion, progress: Progress = lambda _: None) -> LevelsReport:
     """The levels of a part of the past. Raises `NameUnknown`, `InvalidInput`, `NotInLog`."""
     for tree in asked.trees:
         latest.check_tree(tree)
@@ -80,7 +80,7 @@ class _Reading:
     """One reading of the log."""
 
     installation: Installation
-    client: Client
+    client: ReadingClient
     asked: LevelsQuestion
     after: Moment
     up_to: Moment

@@ -13,8 +13,8 @@ from phaseline.engine.products.levels.fold.reckoning import ENTITY, OBJECTIVE, L
 from phaseline.engine.products.levels.fold.spared import Excuse
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
 from phaseline.engine.products.notices.fold.rules import QuietWindow
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import SECOND
 
@@ -22,7 +22,7 @@ from phaseline.schemas.records import SECOND
 class Levels:
     """Availability, outages and time in each class: `client.levels`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: ReadingClient) -> None:
         """Read by this client."""
         self._client = client
 

@@ -25,6 +25,7 @@ from phaseline.engine.surfaces.cells.reading import (
 )
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.connecting import Connecting
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.schemas.errors import (
     AmbiguousId,
     BadSetting,
@@ -221,7 +222,7 @@ class Cells:
         read, and with None when it can be read again. The other words are as in `Client.watch`.
         """
 
-        def begun(client: Client, first: When) -> Any:
+        def begun(client: ReadingClient, first: When) -> Any:
             return client.watch(
                 kind, facet=facet, state=state, tree=tree, condition=condition, start=first, rejections=rejections,
                 follow=follow,

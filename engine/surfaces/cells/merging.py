@@ -20,7 +20,7 @@ from phaseline.engine.surfaces.cells.reading import (
     is_of_the_request,
     while_connected,
 )
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.schemas.errors import NatsUnreachable, PhaselineError
 from phaseline.schemas.records import Rejection, Transition, timestamp
 
@@ -31,9 +31,9 @@ HELD = 1_000
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Transition | Rejection)
-Connect = Callable[[str], Awaitable[Client]]
+Connect = Callable[[str], Awaitable[ReadingClient]]
 """Gives the client of a cell, connected."""
-Begun = Callable[[Client, When], Watch[R]]
+Begun = Callable[[ReadingClient, When], Watch[R]]
 """Begins the watch of one cell."""
 
 
@@ -105,7 +105,7 @@ class Merged(Generic[T]):
             return not self._follow
         return True
 
-    async def _take(self, name: str, client: Client) -> None:
+    async def _take(self, name: str, client: ReadingClient) -> None:
         async with aclosing(self._make(name, client)) as values:  # type: ignore[type-var]  # all are generators
             async for value in values:
                 await self._values.put(InCell(name, value))
@@ -174,7 +174,7 @@ class CellsWatch(Generic[R]):
         self._places[found.cell] = found.place + 1
         return found
 
-    async def _read(self, name: str, client: Client) -> AsyncIterator[CellRecord[R]]:
+    async def _read(self, name: str, client: ReadingClient) -> AsyncIterator[CellRecord[R]]:
         """The records of a cell, after those that were read before."""
         if self._next[name] == NOW:
             self._next[name] = self._places[name] = (await client.moment(NOW)).place + 1

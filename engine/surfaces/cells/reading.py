@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.surfaces.cells.places import Places
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import Rejection, Transition
@@ -22,7 +22,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Transition | Rejection)
 AwayListener = Callable[[str, PhaselineError | None], None]
 """Called with the name of a cell and why it cannot be read; with None when it can be read again."""
-Make = Callable[[str, Client], AsyncIterator[T]]
+Make = Callable[[str, ReadingClient], AsyncIterator[T]]
 """Gives the values of an installation, by its origin. It is called again after an error that ended them."""
 
 
@@ -52,7 +52,7 @@ def is_of_the_request(error: PhaselineError) -> bool:
     return isinstance(error, InvalidInput | NotFound) or NoAnswer.not_decided_yet.made(error)
 
 
-async def while_connected(client: Client, read: Coroutine[Any, Any, T]) -> T:
+async def while_connected(client: ReadingClient, read: Coroutine[Any, Any, T]) -> T:
     """What a read gives; raises `NatsUnreachable` if the connection is lost and does not come back in time.
 
     A reader of a stream waits for its server for ever: right for a watch, and not for an answer.
@@ -72,7 +72,7 @@ async def while_connected(client: Client, read: Coroutine[Any, Any, T]) -> T:
 class Reading:
     """One installation. The origin of what it gives is empty."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: ReadingClient) -> None:
         """Read by this client."""
         self._client = client
 
@@ -90,11 +90,11 @@ class Reading:
         """What all gave, each in the order of this key, as one list in that order."""
         return found
 
-    async def clients(self) -> Mapping[str, Client]:
+    async def clients(self) -> Mapping[str, ReadingClient]:
         """The clients of those that can be read, by origin."""
         return {"": self._client}
 
-    async def each(self, read: Callable[[Client], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:
+    async def each(self, read: Callable[[ReadingClient], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:
         """What each of those answers that can be read."""
         return [InCell("", await read(self._client))]
 

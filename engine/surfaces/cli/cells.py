@@ -25,7 +25,7 @@ from phaseline.engine.surfaces.cli.connection import CONNECTION, flag
 from phaseline.engine.surfaces.cli.help import Function, option
 from phaseline.engine.surfaces.cli.output import NAME, Output
 from phaseline.engine.surfaces.client import nats_context
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.engine.surfaces.client.session import Session
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
@@ -129,7 +129,7 @@ class Installations:
     async def opened(self) -> AsyncIterator[Reading]:
         """Open them."""
         if not self.cells:
-            async with Client.open(self.settings) as client:
+            async with ReadingClient.open(self.settings) as client:
                 yield Reading(client)
             return
         from phaseline.engine.surfaces.cells.cells import ReadingCells  # noqa: PLC0415  # few read several cells

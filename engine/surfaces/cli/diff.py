@@ -11,7 +11,7 @@ from phaseline.engine.surfaces.cli import entity_name, options, render, render_a
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 
 
 @click.command(
@@ -32,7 +32,7 @@ def diff(settings: Settings, entity_id: str, *, output: Output) -> int | None:
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client, similar_ids.suggested(client):
+        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
             found = await client.gitops.diff(entity_id)
             seen = found.observation
             if output.is_data:

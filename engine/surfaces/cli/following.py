@@ -14,7 +14,7 @@ from phaseline.engine.surfaces.cli import cells, render
 from phaseline.engine.surfaces.cli.help import option
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Entity, Transition
@@ -36,7 +36,7 @@ def check(at: When | None) -> None:
 
 
 async def after(
-    client: Client,
+    client: ReadingClient,
     start: int,
     found: Sequence[Transition],
     fits: Callable[[Entity], bool],
@@ -63,7 +63,7 @@ async def after(
 
 
 async def show(
-    client: Client, start: int, found: Sequence[Transition], fits: Callable[[Entity], bool], output: Output,
+    client: ReadingClient, start: int, found: Sequence[Transition], fits: Callable[[Entity], bool], output: Output,
     language: Language, *, kind: str | None = None, tree: str | None = None,
 ) -> None:  # fmt: skip
     """Print what comes `after`: for people in the lines of `phaseline watch`, for programs as entities."""

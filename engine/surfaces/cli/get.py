@@ -24,8 +24,8 @@ from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render_why import ExplanationTree
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.classes.entity_classes import class_since
 from phaseline.machines.compiler.kinds import Kinds
@@ -144,7 +144,7 @@ class GetQuery(NamedTuple):
     follow_on: bool
     manifest: bool
 
-    async def read(self, client: Client) -> GetResult | NotFound:
+    async def read(self, client: ReadingClient) -> GetResult | NotFound:
         """The entity of one installation; the error if it has none."""
         view = await client.at(self.at)
         start = await view.next_place() if self.follow_on else 0
@@ -165,7 +165,9 @@ class GetQuery(NamedTuple):
         said = await view.said(entity)
         return GetResult(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {}, shut, said)
 
-    async def follow(self, found: Mapping[str, GetResult], cell: str, client: Client) -> AsyncIterator[Following]:
+    async def follow(
+        self, found: Mapping[str, GetResult], cell: str, client: ReadingClient
+    ) -> AsyncIterator[Following]:
         """The changes of the entity in a cell that has it."""
         if cell in found:
             one = found[cell]

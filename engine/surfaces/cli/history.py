@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 import click
 
-from phaseline.engine.log.event_order import Clock, EventWatch
+from phaseline.engine.log.event_order import EventWatch
 from phaseline.engine.log.explain.staleness import Stale
-from phaseline.engine.log.watch import Watch
+from phaseline.engine.log.watch import Clock, Watch
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells.reading import records_of
 from phaseline.engine.surfaces.cli import cells, entity_name, options, render, similar_ids, terminal
@@ -22,7 +22,7 @@ from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.cli.watch import show_records
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.endings import state_for_people
@@ -47,7 +47,7 @@ def history(
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
-        async with Client.open(settings) as client, similar_ids.suggested(client):
+        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
             name = kind or await client.kind_of(entity_id)
             records = client.history(name, entity_id, clock=clock)
             if output.is_data:
@@ -61,7 +61,7 @@ def history(
 
 
 async def _show(
-    client: Client, kind: str, entity_id: str, records: Watch[Transition], output: Output, language: Language
+    client: ReadingClient, kind: str, entity_id: str, records: Watch[Transition], output: Output, language: Language
 ) -> None:
     """Print the transitions in rows, as they are read."""
     view = await client.at()

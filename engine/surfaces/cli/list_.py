@@ -14,10 +14,12 @@ from phaseline.engine.log.explain import identities
 from phaseline.engine.log.explain.identities import NOTHING_DOUBLED, Doubled, Key
 from phaseline.engine.log.explain.shut import Shut, ShutBy, Shutters
 from phaseline.engine.log.explain.staleness import Marks, Stale, Staleness
-from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf
+from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf, PartsReader
+from phaseline.engine.log.latest import Progress
 from phaseline.engine.log.questions import listing
 from phaseline.engine.log.questions.selection import ClassChoice, Selection
 from phaseline.engine.log.questions.selector import Selector
+from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.surfaces.cells.reading import Reading
 from phaseline.engine.surfaces.cli import cells, following, names, options, render, selection, terminal, undecided
@@ -25,10 +27,11 @@ from phaseline.engine.surfaces.cli.cells import Installations
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import WIDE, Column
 from phaseline.engine.surfaces.cli.output import Output
+from phaseline.engine.surfaces.cli.progress import when_slow
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import EntityView, states_of
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.engine.surfaces.client.selection import by_id, order_of
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
@@ -39,6 +42,8 @@ from phaseline.schemas.records import Entity, Transition
 
 FIRST, FURTHER = 50, 1_000
 """Entities that are printed at once where they are printed as they are read: at first, and later."""
+LONG = 20_000
+"""Entities from which on it is said how far the reading is, if it takes long."""
 
 
 @click.command(
@@ -86,8 +91,8 @@ def list_(
 ) -> int | None:  # fmt: skip
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment.
 
-    They are sorted, so the first line is printed when the last entity was read. With --sort-by none each is printed
-    as soon as it is read, in no order.
+    They are sorted by id. If workers name those that are meant, lines come at once; otherwise the first one comes when
+    the last entity was read. With --sort-by none each is printed as soon as it is read, in no order.
 
     With --watch, list them, and then each one again whenever it changes, until it no longer fits.
 
@@ -104,8 +109,9 @@ def list_(
 
     async def work() -> int:
         async with installations.reading(tree, at) as reading:
-            if sort_by == selection.UNSORTED and not follow and not reading.names:
-                [(_, number)] = await reading.each(partial(shown_list.print_unsorted, output, lang))
+            if sort_by in (None, selection.UNSORTED) and not (follow or wanted.duplicates or reading.names):
+                printing = ListPrinter(shown_list, output, lang, in_order=sort_by is None)
+                [(_, number)] = await reading.each(printing.print)
                 await shown_list.check(reading, installations.kinds, bool(number))
                 say_how_many(number, output)
                 return cells.end(reading, output)
@@ -189,7 +195,7 @@ class ListQuery(NamedTuple):
     at: When | None
     follow_on: bool
 
-    async def read(self, client: Client) -> ListResult:
+    async def read(self, client: ReadingClient) -> ListResult:
         """The entities of one installation."""
         view = await client.at(self.at)
         start = await view.next_place() if self.follow_on else 0
@@ -225,27 +231,13 @@ class ListQuery(NamedTuple):
             held = await reading.each(self._all)
             selector.check(kinds, self.kind, [one for _, found in held for one in found])
 
-    async def _all(self, client: Client) -> Sequence[Transition]:
+    async def _all(self, client: ReadingClient) -> Sequence[Transition]:
         """All entities of the kind and the tree, whatever is selected."""
         return await (await client.at(self.at)).last_of(self.kind, tree=self.tree, deleted=self.wanted.deleted)
 
-    async def print_unsorted(self, output: Output, language: Language, client: Client) -> int:
-        """Print the entities of one installation, each as soon as it is read; returns how many."""
-        view = await client.at(self.at)
-        now, wanted = 0 if output.is_data else render.time_at(view.moment, ""), self.wanted
-        page, count = EntityLines(view.kinds, output, language, now, with_class=wanted.by_class(None)), 0
-        staleness, shutters = Staleness(states_of(view)), Shutters(states_of(view))
-        async for records in some_at_a_time(wanted.each(view, self.kind, self.tree)):
-            entities = [one.entity for one in records]
-            stale = await staleness.of(entities)
-            shut = await shutters.of(entities) if output.is_data else {}
-            keyed = ((one, (one.entity.kind, one.entity.id)) for one in records)
-            page.print([ListedEntity("", one, stale.get(key), {}, shut.get(key, {})) for one, key in keyed])
-            count += len(records)
-        undecided.say_unanswered(view)
-        return count
-
-    async def follow(self, listed: dict[str, ListResult], cell: str, client: Client) -> AsyncIterator[ListedEntity]:
+    async def follow(
+        self, listed: dict[str, ListResult], cell: str, client: ReadingClient
+    ) -> AsyncIterator[ListedEntity]:
         """The changes after what was listed. A cell that was not listed, or has failed since, is listed first."""
         before = listed.pop(cell, None)
         if before is None:
@@ -281,10 +273,11 @@ class ListFilter:
         return await view.last_of(kind, tree=tree, deleted=True)
 
     def each(
-        self, view: EntityView[Moment | None], kind: str | None, tree: str | None
+        self, view: EntityView[Moment | None], kind: str | None, tree: str | None, progress: Progress, *, in_order: bool
     ) -> AsyncIterator[Sequence[Transition]]:
-        """Those that are chosen, in no order, some at a time."""
-        return listing.each_selected(states_of(view), self._selection(view, kind, tree), view.now_ns)
+        """Those that are chosen, some at a time. progress: is told how many are read, if many have to be."""
+        states, chosen = states_of(view), self._selection(view, kind, tree)
+        return listing.each_selected(states, chosen, view.now_ns, progress, in_order=in_order)
 
     def _selection(self, view: EntityView[Moment | None], kind: str | None, tree: str | None) -> Selection:
         """What the options say, of a kind and a tree."""
@@ -301,6 +294,59 @@ class ListFilter:
     def by_class(self, sort_by: str | None) -> bool:
         """Whether the class is what somebody looks for."""
         return not self._of_class.selects_all or sort_by in ("bad-since", "class", "class-since")
+
+
+class ListPrinter(NamedTuple):
+    """Prints the entities of one installation as they come: sorted by id, or in no order. It holds few of them."""
+
+    query: ListQuery
+    output: Output
+    language: Language
+    in_order: bool
+
+    async def print(self, client: ReadingClient) -> int:
+        """Print them; returns how many."""
+        query, output = self.query, self.output
+        view = await client.at(query.at)
+        now, with_class = 0 if output.is_data else render.time_at(view.moment, ""), query.wanted.by_class(None)
+        page, count = EntityLines(view.kinds, output, self.language, now, with_class=with_class), 0
+        marks = MarksReader(states_of(view), with_shut=output.is_data)
+        found = query.wanted.each(view, query.kind, query.tree, told_when_slow(view), in_order=self.in_order)
+        async for records in some_at_a_time(found):
+            page.print(await marks.of(records))
+            count += len(records)
+        return count
+
+
+class MarksReader:
+    """What is shown beside entities, read for some of them at a time. What many have in common is read once."""
+
+    def __init__(self, states: StateView, *, with_shut: bool) -> None:
+        """Read from these states. with_shut: what shuts them, too."""
+        self._staleness, self._parts = Staleness(states), PartsReader(states)
+        self._shutters = Shutters(states) if with_shut else None
+
+    async def of(self, records: Sequence[Transition]) -> list[ListedEntity]:
+        """These entities with what is shown beside them."""
+        entities = [one.entity for one in records]
+        stale, unknown = await self._staleness.of(entities), await self._parts.of(entities)
+        shut = {} if self._shutters is None else await self._shutters.of(entities)
+        keyed = ((one, (one.entity.kind, one.entity.id)) for one in records)
+        return [ListedEntity("", one, stale.get(key), unknown.get(key, {}), shut.get(key, {})) for one, key in keyed]
+
+
+def told_when_slow(view: EntityView[Moment | None]) -> Progress:
+    """Says which partitions no worker answered for, before they are read, and now and then how far the reading is."""
+    told: list[Progress] = []
+
+    def tell(count: int) -> None:
+        if not told:
+            undecided.say_unanswered(view)
+            told.append(when_slow("reading", "entities"))
+        if count >= LONG:
+            told[0](count)
+
+    return tell
 
 
 class EntityLines:

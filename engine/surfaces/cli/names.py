@@ -17,7 +17,7 @@ from phaseline.engine.surfaces.cli import terminal
 from phaseline.engine.surfaces.cli.connection import CONNECTION
 from phaseline.engine.surfaces.cli.help import option
 from phaseline.engine.surfaces.cli.options import settings_of
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.state_classes import CLASSES
@@ -69,6 +69,14 @@ class NameType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         return self._known(chosen_kinds(ctx), _kind_of(ctx))
 
 
+class KindType(NameType):
+    """The name of a kind on the command line."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The name as tables write it. No table is read for it."""
+        return spelt(value, chosen_kinds(ctx))
+
+
 def chosen_kinds(ctx: click.Context | None) -> Kinds:
     """The kinds of the installation that the command line names."""
     return installed("" if ctx is None else ctx.params.get("prefix") or "")
@@ -97,7 +105,7 @@ def _triggers(kinds: Kinds, name: str | None) -> dict[str, str]:
     return {trigger: role for trigger, role in found if role != "derived"}
 
 
-KIND, STATE, TRIGGER = NameType("kind", _kinds), NameType("state", _states), NameType("trigger", _triggers)
+KIND, STATE, TRIGGER = KindType("kind", _kinds), NameType("state", _states), NameType("trigger", _triggers)
 
 
 class IdType(click.ParamType):  # type: ignore[type-arg]  # as above
@@ -140,7 +148,7 @@ async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionIte
     given = {name: values[name] for name in CONNECTION if values.get(name) is not None}
     above, _, _ = incomplete.rpartition("/")
     found: list[CompletionItem] = []
-    async with Client.open(settings_of(given)) as client:
+    async with ReadingClient.open(settings_of(given)) as client:
         parts = incomplete.count("/") + 1
         typed = spelt(values.get("kind") or "", client.kinds)
         kinds = [typed] if typed in client.kinds else [k.name for k in client.kinds.values() if k.arity == parts]

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from phaseline.engine.surfaces.cli import names, terminal
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, PhaselineError, TreeUnknown
 from phaseline.schemas.similar import did_you_mean
 
@@ -22,7 +22,7 @@ MOST = 5_000
 
 
 @asynccontextmanager
-async def suggested(client: Client) -> AsyncIterator[None]:
+async def suggested(client: ReadingClient) -> AsyncIterator[None]:
     """A block whose error about an unknown id gets a note: the id that was probably meant, if one is similar.
 
     If the entity is known at another moment, the id is right.
@@ -47,7 +47,7 @@ async def suggested(client: Client) -> AsyncIterator[None]:
         raise
 
 
-async def tell_absent(clients: Mapping[str, Client], root: str | None) -> None:
+async def tell_absent(clients: Mapping[str, ReadingClient], root: str | None) -> None:
     """Say that nothing is known of an id yet, with the one that was probably meant, before a command shows nothing.
 
     clients: by name of the cell. root: the id of a tree or of a part of one; None for all trees.
@@ -66,7 +66,7 @@ async def tell_absent(clients: Mapping[str, Client], root: str | None) -> None:
         terminal.say(f"{f'{name}: ' if name else ''}nothing is known of {root} yet{meant}")
 
 
-async def _note(client: Client, error: PhaselineError, kinds: list[str], typed: str) -> None:
+async def _note(client: ReadingClient, error: PhaselineError, kinds: list[str], typed: str) -> None:
     with suppress(PhaselineError, TimeoutError):
         async with asyncio.timeout(PATIENCE):
             ids = await _ids(client, kinds, typed.partition("/")[0] if "/" in typed else None)
@@ -75,7 +75,7 @@ async def _note(client: Client, error: PhaselineError, kinds: list[str], typed: 
             error.add_note(meant.strip(" ()"))
 
 
-async def _note_kind(client: Client, error: PhaselineError, typed: str) -> bool:
+async def _note_kind(client: ReadingClient, error: PhaselineError, typed: str) -> bool:
     """Whether the text is a kind, or begins with one: then the note says what else was probably meant."""
     word, _, rest = typed.partition("/")
     kind = names.spelt(word, client.kinds)
@@ -87,7 +87,7 @@ async def _note_kind(client: Client, error: PhaselineError, typed: str) -> bool:
     return True
 
 
-async def _note_ending(client: Client, error: PhaselineError, kind: str, typed: str) -> bool:
+async def _note_ending(client: ReadingClient, error: PhaselineError, kind: str, typed: str) -> bool:
     """Note the ids of the kind that end with these parts, if there are any: an id is the whole path from the root."""
     with suppress(PhaselineError, TimeoutError):
         async with asyncio.timeout(PATIENCE):
@@ -99,7 +99,7 @@ async def _note_ending(client: Client, error: PhaselineError, kind: str, typed: 
     return False
 
 
-async def _ids(client: Client, kinds: list[str], tree: str | None) -> list[str]:
+async def _ids(client: ReadingClient, kinds: list[str], tree: str | None) -> list[str]:
     """The ids of these kinds, of one tree or of all."""
     found: list[str] = []
     for kind in kinds:

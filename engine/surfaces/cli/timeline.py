@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import click
 
 from phaseline.engine.log import latest
-from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.explain.staleness import Marks, Stale
 from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
+from phaseline.engine.log.watch import SERVER, Clock
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import cells, entity_name, options, render, similar_ids, terminal
@@ -22,7 +22,7 @@ from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
 from phaseline.schemas.errors import EntityUnknown
@@ -73,7 +73,7 @@ def timeline(
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client, similar_ids.suggested(client):
+        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
             found = await client.timeline(entity_id, start=start, end=end, depth=depth, clock=clock)
             if kind is not None:
                 latest.check_name(client.kinds, kind, entity_id)

@@ -17,8 +17,8 @@ from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import similar_ids, terminal
 from phaseline.engine.surfaces.cli.failures import DOCTOR
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import EntityView
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.schemas.errors import NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import timestamp
 
@@ -30,18 +30,18 @@ PATIENCE = 2.0
 
 
 @asynccontextmanager
-async def reading(settings: Settings, about: str | None, at: When | None) -> AsyncIterator[Client]:
+async def reading(settings: Settings, about: str | None, at: When | None) -> AsyncIterator[ReadingClient]:
     """A client for a read of the latest states, or of those at a moment. At the end says what is not decided yet.
 
     about: the id in whose tree the read is; None for all trees. Raises `NoAnswer` instead of `NotFound` where
     events are waiting that may create what was not found.
     """
-    async with Client.open(settings) as client, similar_ids.suggested(client), beside({"": client}, about, at):
+    async with ReadingClient.open(settings) as client, similar_ids.suggested(client), beside({"": client}, about, at):
         yield client
 
 
 @asynccontextmanager
-async def beside(clients: Mapping[str, Client], about: str | None, at: When | None) -> AsyncIterator[None]:
+async def beside(clients: Mapping[str, ReadingClient], about: str | None, at: When | None) -> AsyncIterator[None]:
     """A block that reads by these clients, by name of the cell: as `reading` for each of them."""
     if at is not None:
         yield
@@ -67,7 +67,7 @@ async def beside(clients: Mapping[str, Client], about: str | None, at: When | No
 
 
 @asynccontextmanager
-async def waiting(client: Client, about: str) -> AsyncIterator[None]:
+async def waiting(client: ReadingClient, about: str) -> AsyncIterator[None]:
     """A block that waits for the outcome of an event. Says at once if nobody decides it, later if a worker is slow."""
 
     async def tell_why() -> None:
@@ -87,13 +87,13 @@ async def waiting(client: Client, about: str) -> AsyncIterator[None]:
         await asyncio.gather(telling, return_exceptions=True)
 
 
-async def asked(client: Client, about: str | None) -> asyncio.Task[Backlog]:
+async def asked(client: ReadingClient, about: str | None) -> asyncio.Task[Backlog]:
     """Ask for the undecided events of the tree of an id, or of all trees, while the caller goes on."""
     installation = await client._session.installation()  # noqa: SLF001  # the command is the client's other half
     return asyncio.create_task(backlog(installation, about))
 
 
-async def _asked_all(clients: Mapping[str, Client], about: str | None) -> dict[str, asyncio.Task[Backlog]]:
+async def _asked_all(clients: Mapping[str, ReadingClient], about: str | None) -> dict[str, asyncio.Task[Backlog]]:
     """Ask in all cells. What is wrong with one of several, its read says."""
     asking = {}
     for name, client in clients.items():
@@ -138,7 +138,7 @@ def _partitions(numbers: tuple[int, ...]) -> str:
     return f"partition {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} partitions"
 
 
-async def tell_archived(clients: Mapping[str, Client], start: object) -> None:
+async def tell_archived(clients: Mapping[str, ReadingClient], start: object) -> None:
     """Say up to where the log was archived, if a command begins at its start and reads no archive.
 
     clients: by name of the cell. start: where the command begins.

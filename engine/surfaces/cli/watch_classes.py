@@ -18,8 +18,8 @@ from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text, width_of
 from phaseline.engine.surfaces.client import dwelling, maps
-from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.dwelling import WantedClass
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.engine.surfaces.overview.overview import Dwell
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
@@ -69,12 +69,12 @@ class ClassLines:
             for one in found:
                 yield cell, one
 
-    async def _until_now(self, cell: str, client: Client) -> list[Dwell]:
+    async def _until_now(self, cell: str, client: ReadingClient) -> list[Dwell]:
         """All of one installation until now."""
         async with dwelling.watched(client, self._wanted, self._begins(cell), follow=False) as watch:
             return [one async for one in watch]
 
-    async def _of_cell(self, cell: str, client: Client) -> AsyncIterator[Dwell]:
+    async def _of_cell(self, cell: str, client: ReadingClient) -> AsyncIterator[Dwell]:
         if cell not in self._known:
             self._known[cell] = self._wanted.dwells(client)
         dwells = self._known[cell]

@@ -13,7 +13,7 @@ from phaseline.engine.surfaces.cli import cells, entity_name, options, render, s
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render_why import ExplanationTree
-from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.labels import Language
 
 
@@ -44,7 +44,7 @@ def why(
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client, similar_ids.suggested(client):
+        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
             view = await client.at(at)
             explanation = await view.why(await view.kind_of(entity_id, kind), entity_id)
             entity = explanation.entity

@@ -1,6 +1,6 @@
 """The Python client of an installation.
 
-Belongs here: `client` (connecting, publishing, reading), `connecting` with `nats_context` (named connections),
+Belongs here: `client` (publishing, on top of `reading_client`), `connecting` with `nats_context` (named connections),
 `session`, `entity_view` (states at a moment), `ranges` (between two moments), `product_views` (what products add),
 `selection` and `maps` (which entities are shown, and how, as JSON); the client without asyncio: `sync_client`, which
 mirrors these on `portal`.

@@ -23,7 +23,7 @@ from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Entity, timestamp
 
 if TYPE_CHECKING:
-    from phaseline.engine.surfaces.client.client import Client
+    from phaseline.engine.surfaces.client.reading_client import ReadingClient
 
 
 class WantedClass(NamedTuple):
@@ -36,7 +36,7 @@ class WantedClass(NamedTuple):
     condition: str | Sequence[str] = ()
     more: Callable[[Entity], bool] = lambda _: True
 
-    def dwells(self, client: "Client") -> Dwells:
+    def dwells(self, client: "ReadingClient") -> Dwells:
         """Nothing is read yet. Raises `InvalidInput`, `NameUnknown`."""
         if not self.of_class.classes:
             raise InvalidInput.bad_parameter(name="lasting", problem="belongs to `class_`: say which class lasts")
@@ -52,7 +52,7 @@ class WantedClass(NamedTuple):
 
 
 def watched(
-    client: "Client", wanted: WantedClass, start: When, *, follow: bool, dwells: Dwells | None = None
+    client: "ReadingClient", wanted: WantedClass, start: When, *, follow: bool, dwells: Dwells | None = None
 ) -> DwellWatch:  # fmt: skip
     """A watch of what is wanted. dwells: those of a watch that ended by an error; it goes on from there."""
     made = dwells or wanted.dwells(client)
@@ -65,7 +65,7 @@ def watched(
     return DwellWatch(source, made, follow=follow)
 
 
-async def _first(client: "Client", session: Session, wanted: WantedClass, start: When) -> First:
+async def _first(client: "ReadingClient", session: Session, wanted: WantedClass, start: When) -> First:
     """The states before the first record of a watch."""
     view = await client.at(await _before(session, start))
     place = await view.next_place() - 1

@@ -1,4 +1,4 @@
-"""The entities at one moment: the view that `client.at` gives.
+"""The entities at one moment: the view that `ReadingClient.at` gives.
 
 Belongs here: one method for each read that is about one moment. Does not: the reads themselves (`engine.log`,
 `log.explain`), ranges of time and records to come (`client`), reads of one product
@@ -99,11 +99,15 @@ class EntityView(Generic[M_co]):
         lasting: seconds for which they have been in their class at least, whatever states they had in it. deleted:
         deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`.
         """
-        found = await self.last_of(
-            kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
-        )
-        for record in found:
-            yield record.entity
+        from phaseline.engine.log.questions import listing  # noqa: PLC0415  # not all commands select
+
+        wanted = listing.selection(
+            self.kinds, kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting,
+            deleted=deleted,
+        )  # fmt: skip
+        async for records in listing.each_selected(self._states, wanted, self.now_ns, in_order=True):
+            for record in records:
+                yield record.entity
 
     async def last_of(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
@@ -170,11 +174,13 @@ class EntityView(Generic[M_co]):
                 maker.take(record)
             looked = Selection(below=tree)
         else:
-            found = await asked.find(Selection(below=tree, troubled=True), self.now_ns, counts=True)
+            troubled = Selection(below=tree, troubled=True)
+            found = await asked.find(troubled, self.now_ns, counts=True)
             for counts in found.counts:
                 maker.add(counts)
-            for record in found.records:
-                maker.notice(record)
+            async for records in asked.named(found.names, troubled, self.now_ns):
+                for record in records:
+                    maker.notice(record)
             async for records in asked.rest(found):
                 for record in records:
                     maker.take(record)
@@ -193,7 +199,7 @@ class EntityView(Generic[M_co]):
     async def _last_of(self, names: Sequence[tuple[str, str]]) -> Sequence[Transition]:
         """The last transitions of those of these entities that there are."""
         if (asked := self._asked) is not None:
-            return await asked.named(names)
+            return await asked.last_of(names)
         found = list[Transition]()
         for name in names:
             with suppress(EntityUnknown):

@@ -1,4 +1,4 @@
-"""What happened between two moments: the work behind `client.timeline` and `client.changes`.
+"""What happened between two moments: the work behind `ReadingClient.timeline` and `ReadingClient.changes`.
 
 Belongs here: resolving both ends, reading the records between them. Does not: making a timeline or changes of records
 (`engine.log`), states at one moment (`entity_view`).
@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 from phaseline.engine.log import as_of, log_records, state_view
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
-from phaseline.engine.log.event_order import Clock, timeline_by_event
+from phaseline.engine.log.event_order import timeline_by_event
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
-from phaseline.engine.log.watch import RecordFilter
+from phaseline.engine.log.watch import Clock, RecordFilter
 from phaseline.engine.log.when import NOW, START, Moment, When, check_order
 from phaseline.engine.surfaces.client.session import Session
 from phaseline.schemas.errors import InvalidInput, TreeUnknown

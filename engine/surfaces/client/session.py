@@ -11,15 +11,13 @@ from msgspec.structs import replace
 
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.event_order import SERVER, Clock, EventWatch
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
-from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
+from phaseline.engine.log.watch import SERVER, Clock, RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.nats.stream_reader import StreamReader
 from phaseline.engine.nats.streams import Layout, inspect, layout_of
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
@@ -33,12 +31,12 @@ T = TypeVar("T")
 
 
 class Session(msgspec.Struct):
-    """One connection to one installation. `source`: where events come from whose publisher gives no other source."""
+    """One connection to one installation. `named`: where events come from, if somebody said it."""
 
     wire: Wire
     settings: Settings
     kinds: Kinds
-    source: str
+    named: str | None
     found: Installation | None = None
     """The installation, once the server was asked for it."""
     watches: list[Any] = msgspec.field(default_factory=list)
@@ -49,7 +47,14 @@ class Session(msgspec.Struct):
         """Connect by these settings. By default events come from the user, and the tables are those installed here."""
         kinds = (kinds or installed(settings.prefix)).guarded_by(PRODUCTS)
         wire = await Wire.start(settings, name="phaseline-client")
-        return cls(wire, settings, kinds, source or default_source("python"))
+        return cls(wire, settings, kinds, source)
+
+    @property
+    def source(self) -> str:
+        """Where events come from whose publisher gives no other source."""
+        from phaseline.engine.publish.compose import default_source  # noqa: PLC0415  # readers have none
+
+        return self.named or default_source("python")
 
     @property
     def subjects(self) -> Subjects:
@@ -101,8 +106,11 @@ class Session(msgspec.Struct):
         wanted.check(self.kinds)
         if clock == "event" and follow:
             raise InvalidInput.wrong_clock(problem="what is still to come has no place yet")
-        made = EventWatch if clock == "event" else Watch
-        return self.keep(made(self._reader, wanted, start, follow=follow))
+        if clock == "event":
+            from phaseline.engine.log.event_order import EventWatch  # noqa: PLC0415  # few ask for that order
+
+            return self.keep(EventWatch(self._reader, wanted, start, follow=follow))
+        return self.keep(Watch(self._reader, wanted, start, follow=follow))
 
     def keep(self, watch: T) -> T:
         """Close a watch at the latest with the client."""

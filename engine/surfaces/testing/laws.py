@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
-from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import Tree, evolve, key_of
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.surfaces.testing import failure_text
@@ -22,7 +21,7 @@ from phaseline.engine.surfaces.testing.recompute import Recomputed
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.contact import HEARD_AT
-from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
+from phaseline.machines.language.table import ABSENT, BECAUSE, DELETED, REPORTED
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import CONTACT, Entity, Mark, Record, Rejection, Transition
 

@@ -18,7 +18,6 @@ from phaseline.engine.surfaces.testing import failure_text
 from phaseline.machines.compiler.conditions import own_condition
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Cause, State, state
 from phaseline.schemas.subjects import ancestor_id
 
@@ -63,9 +62,10 @@ def kind_of(kinds: Kinds, kind: str, entity_id: str) -> Kind:
     """The kind of that name; raises `AssertionError` if it is unknown, or the id does not fit it."""
     try:
         compiled = intake.find_kind(kinds, kind)
-        intake.check_arity(compiled, entity_id)
-    except (RejectedEvent, Invalid) as error:
+    except RejectedEvent as error:
         raise wrong_test(str(error)) from None
+    if misfit := compiled.misfit(entity_id):
+        raise wrong_test(misfit)
     return compiled
 
 

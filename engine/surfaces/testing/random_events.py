@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from phaseline.engine.surfaces.testing.histories import History, Sent, event
-from phaseline.machines.compiler.check_kinds import predicates
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.relations import predicates
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.beside.signals import ATTRIBUTE as SIGNALS_FIELD
 from phaseline.machines.language.predicates import AttributeIs

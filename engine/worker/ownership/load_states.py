@@ -189,7 +189,7 @@ class PartitionStates:
 
     async def _take(self, reader: Reader, seconds: float) -> int:
         """Read what comes first, within so many seconds; how many messages that was."""
-        found = await reader.take(self._installation.pacing.load, seconds)
+        found = await reader.take(self.installation.pacing.load, seconds)
         self.take_in(found)
         if found and reader is self._reader:
             self.passed(found[-1].sequence)

@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 
 from phaseline.engine import logs
 from phaseline.engine.nats.reader import BUFFER, Reader, Stored
-from phaseline.engine.worker.ownership.load_states import PartitionStates
 from phaseline.engine.settings import Pacing
+from phaseline.engine.worker.ownership.load_states import PartitionStates
 from phaseline.schemas.errors import PhaselineError
 
 GATHER = 0.05

@@ -62,7 +62,8 @@ def _product(name: str, found: object) -> Product:
 
 def _kinds(built_in: Sequence[Product], offered: Iterable[OfferedProduct], sound: str = "") -> Kinds:
     """All kinds of these products; raises if they do not work together."""
-    products = (*built_in, *(one.product for one in offered))
+    of_packages = [one.product for one in offered]
+    products = (*built_in, *of_packages)
     for what, names in (
         ("command", [one.name for product in products for one in product.commands]),
         ("name of reads", [one.name for product in products for one in product.views]),
@@ -78,7 +79,10 @@ def _kinds(built_in: Sequence[Product], offered: Iterable[OfferedProduct], sound
     if unknown := about - kinds:
         raise ValueError(f"a service or a copied event is about {', '.join(sorted(unknown))}, which is no kind here")
     checked = tuple(table for product in built_in for table in product.kinds)
-    return Kinds(tables, checked, sound, products)
+    found = Kinds(tables, checked, sound, products)
+    if of_packages:
+        _ = found.bans  # raises what is wrong with them
+    return found
 
 
 def _fitting(built_in: Sequence[Product], offered: Sequence[OfferedProduct]) -> list[OfferedProduct]:

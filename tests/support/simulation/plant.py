@@ -18,9 +18,8 @@ from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.nats import wire as wire_module
 from phaseline.engine.nats.streams import layout_of
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import PACING, Settings
 from phaseline.engine.worker.deciding import DecidingThread, Pace
-from phaseline.engine.worker.ownership import load_together
 from phaseline.engine.worker.sites import adding, edge_server
 from phaseline.engine.worker.sites.adding import StoreWanted
 from phaseline.engine.worker.sites.edge_names import EdgeNames
@@ -103,6 +102,8 @@ class Plant:
     def __init__(self, world: World, edges: tuple[str, ...], events: int, seconds: float = 1.0) -> None:
         """edges: the trees that have one. events: how many each agent publishes, in so many seconds."""
         self.world, self.edges = world, edges
+        # In half of the worlds few states are enough to be read together.
+        self.pacing = PACING._replace(loads_alone=1, small_state=0) if world.seed % 2 else PACING
         self.hub = VirtualServer(world, "hub")
         self.sites: dict[str, VirtualServer] = {}
         self.uplinks: dict[str, Uplink] = {}
@@ -155,7 +156,7 @@ class Plant:
         stop = self._stops[process] = asyncio.Event()
         try:
             async with Wire.open(settings, name=process.name, patient=True) as wire:
-                await Worker(wire, settings, kinds, process.name).run(stop)
+                await Worker(wire, settings, kinds, process.name, pacing=self.pacing).run(stop)
         except Exception as error:  # noqa: BLE001  # it is judged later
             if self.has_changed and SetupError.tables_differ.made(error):
                 self.world.tell(process.name, "has the former tables, and ends")
@@ -293,9 +294,6 @@ def running(plant: Plant) -> Iterator[None]:
     with (
         mock.patch.object(wire_module, "Connection", VirtualConnection),
         mock.patch.object(DecidingThread, "run", _decided_here),
-        # In half of the worlds few states are enough to be read together.
-        mock.patch.object(load_together, "FEW", 1 if plant.world.seed % 2 else load_together.FEW),
-        mock.patch.object(load_together, "SMALL", 0 if plant.world.seed % 2 else load_together.SMALL),
         mock.patch.object(logs.Logger, "_log", log),
         plant.world.entered(),
     ):

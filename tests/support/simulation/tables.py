@@ -9,6 +9,7 @@ from functools import cache
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.table import OK, Label, Row, Table
 from tests.support.built_in_kinds import KINDS_OF_PRODUCT
@@ -35,7 +36,7 @@ def of_digest() -> dict[str, Kinds]:
 
 
 def _kinds(node: Callable[[Table], Table]) -> Kinds:
-    tables = tuple(node(one) if one.kind == "node" else one for one in BUILT_IN)
+    tables = tuple(node(table_of(one)) if one.kind == "node" else one for one in BUILT_IN)
     own = tuple(one for one in tables if one.kind in KINDS_OF_PRODUCT["edge-hosting"])
     return Kinds(own, checked=tables, products=())
 
