@@ -22,6 +22,8 @@ from phaseline.schemas.records import own_facets
 
 TROUBLES, TREES, OTHERS = 8, 5, 2
 """The most lines about each, so that it fits one screen. A line more says how many there are beside them."""
+MOST_SAID = 60
+"""The most characters of a message in a narrow terminal; `why` says all."""
 LIVING = [name for name in CLASSES if name != "gone"]
 
 
@@ -156,9 +158,9 @@ class TroubleRow(NamedTuple):
 
     @property
     def told(self) -> Text:
-        """The states, and what the last record says."""
+        """The states, and what the last record says, as far as it fits one screen."""
         message = self.head.message
-        return Text.assemble(self.states, ": ", Text(message)) if message else self.states
+        return Text.assemble(self.states, ": ", Text(message).clipped(MOST_SAID)) if message else self.states
 
     @property
     def others(self) -> Text:
