@@ -109,7 +109,7 @@ def up(
 def welcome(server: EmbeddedServer, workers: int, url: str, *, kept: bool, goes_on: bool) -> Iterator[str]:
     """What a system that has started says about itself, one line per thing.
 
-    url: where the page is; empty if it is not served. kept: whether its data stays. goes_on: whether it had data before.
+    url: where the page is; empty if it is not served. kept: whether its data stays. goes_on: whether there was some.
     """
     option = "" if server.url == DEFAULT_URL else f" --nats {server.url}"
     yield f"Phaseline listens on {server.url}. Stop it with Ctrl-C."
