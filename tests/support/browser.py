@@ -62,7 +62,9 @@ class Tab:
         self.errors: list[str] = []
         self.asked: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        page.on(
+            "console", lambda said: said.type == "error" and self.errors.append(f"{said.text} {said.location['url']}")
+        )
         page.on("request", lambda request: self.asked.append(request.url))
 
     async def goto(self, address: str) -> None:

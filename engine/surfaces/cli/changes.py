@@ -129,9 +129,9 @@ class ChangeRow(NamedTuple):
     change: Change
 
     def states(self, found: Mapping[str, State] | None) -> Text:
-        """The states of all facets."""
+        """The states of all facets; `new` before it was there."""
         if found is None:
-            return render.word("unknown", "bright_black")
+            return render.NEW
         return self.described[self.change.kind, tuple(found), tuple(found.values())][0]
 
 

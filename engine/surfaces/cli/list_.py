@@ -65,7 +65,7 @@ LONG = 20_000
         ("phaseline list --cell east=nats://east:4222 --cell west=@west", "of two installations"),
     ],
 )
-@click.argument("kind", type=names.KIND, required=False)
+@names.optional_kind
 @names.tree
 @names.state
 @names.condition

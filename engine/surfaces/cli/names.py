@@ -22,6 +22,7 @@ from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.errors import NotInstalled, PhaselineError
+from phaseline.schemas.similar import did_you_mean
 
 PATIENCE = 1.5
 """Seconds in which a shell gets the ids that were found. Somebody waits at a prompt."""
@@ -106,6 +107,19 @@ def _triggers(kinds: Kinds, name: str | None) -> dict[str, str]:
 
 
 KIND, STATE, TRIGGER = KindType("kind", _kinds), NameType("state", _states), NameType("trigger", _triggers)
+
+
+def _no_tree(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    """Raise `UsageError` for what is no kind and like none: other commands take an id there."""
+    kinds = chosen_kinds(ctx) if value else {}
+    if value and value not in kinds and not did_you_mean(value, kinds):
+        words = f"{ctx.command_path} --tree {value}"
+        raise click.UsageError(f"there is no kind {value!r}; if it is an entity: `{words}`", ctx)
+    return value
+
+
+optional_kind = click.argument("kind", type=KIND, required=False, callback=_no_tree)
+"""The kind of which a list is, if it is of one."""
 
 
 class IdType(click.ParamType):  # type: ignore[type-arg]  # as above

@@ -22,6 +22,8 @@ from phaseline.schemas.records import own_facets
 
 TROUBLES, TREES, OTHERS = 8, 5, 2
 """The most lines about each, so that it fits one screen. A line more says how many there are beside them."""
+MOST_SAID = 60
+"""The most characters of a message in a narrow terminal; `why` says all."""
 LIVING = [name for name in CLASSES if name != "gone"]
 
 
@@ -93,7 +95,8 @@ class OverviewScreen:
             return
         self._output.line(render.text_of(f"{title}: {number:,}", "bold"))
         rows = [TroubleRow(self._kinds, one, self._found.now_ns) for one in some[:most]]
-        self._output.table(COLUMNS, rows, indent=2)
+        is_narrow = self._output.width is not None and self._output.width < render.NARROW
+        self._output.table(NARROW if is_narrow else COLUMNS, rows, indent=2)
         if number > len(rows):
             self._output.line(f"  and {number - len(rows):,} more: phaseline {command}")
 
@@ -154,6 +157,12 @@ class TroubleRow(NamedTuple):
         return Text(", ").join(found)
 
     @property
+    def told(self) -> Text:
+        """The states, and what the last record says, as far as it fits one screen."""
+        message = self.head.message
+        return Text.assemble(self.states, ": ", Text(message).clipped(MOST_SAID)) if message else self.states
+
+    @property
     def others(self) -> Text:
         """`41 more: 40 nodes, 1 component`."""
         by_kind = ", ".join(counted(number, kind) for kind, number in self.trouble.others.items())
@@ -167,6 +176,12 @@ COLUMNS: Final[tuple[Column[TroubleRow], ...]] = (
     Column("OTHERS", lambda row: row.others, wraps=True),
     Column("MESSAGE", lambda row: Text(row.head.message), worth=10, wraps=True),
 )
+NARROW: Final[tuple[Column[TroubleRow], ...]] = (
+    *COLUMNS[:2],
+    Column("STATE", lambda row: row.told, wraps=True),
+    COLUMNS[3],
+)
+"""In a narrow terminal the message stands behind the state."""
 TREE_COLUMNS: Final[tuple[Column[TreeClasses], ...]] = (
     Column("TREE", lambda row: Text(row.root)),
     *(

@@ -119,8 +119,8 @@ def show(kinds: Kinds, found: Timeline, output: Output, stale: Marks) -> None:
         output.line(Text.assemble(title, " " * (room + 2 - title.width), drawn))
     legend = [render.text_of(f"{GLYPHS[colour]} {meaning}", colour) for colour, meaning in LEGEND.items()]
     legend += [render.text_of(f"{STALE} may have changed", "bright_black")] if stale else []
-    for line in Text("   ").join(legend).wrapped(span):
-        output.line(Text.assemble(margin, line))
+    told = Text("   ").join(legend)
+    output.line(Text.assemble(" " * max(0, min(len(margin), width - told.width)), told))
     if len(lanes) == 1:
         output.line(Text())
         output.table(INTERVALS, (IntervalRow(kinds, lanes[0], one) for one in lanes[0].intervals))

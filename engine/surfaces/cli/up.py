@@ -84,7 +84,7 @@ def up(
     elif click.get_current_context().get_parameter_source("archive") == ParameterSource.COMMANDLINE:
         raise click.UsageError("--archive is for the page and the API: give --http too")
     terminal.log_like_a_server(quiet=True)
-    quiet = not terminal.is_verbose()
+    quiet, goes_on = not terminal.is_verbose(), data is not None and (data / "jetstream").exists()
 
     async def work() -> None:
         stop = system.stopped_by_signals()
@@ -98,7 +98,7 @@ def up(
             ) as (server, inner, task),
             served(inner, http) as url,
         ):  # fmt: skip
-            for line in welcome(server, workers, url, kept=data is not None):
+            for line in welcome(server, workers, url, kept=data is not None, goes_on=goes_on):
                 terminal.say(line)
             await system.until(stop, task)
             terminal.say("stopping, after the commits under way ...")
@@ -106,10 +106,10 @@ def up(
     return terminal.run(work())
 
 
-def welcome(server: EmbeddedServer, workers: int, url: str, *, kept: bool) -> Iterator[str]:
+def welcome(server: EmbeddedServer, workers: int, url: str, *, kept: bool, goes_on: bool) -> Iterator[str]:
     """What a system that has started says about itself, one line per thing.
 
-    url: where the page is; empty if it is not served. kept: whether its data stays.
+    url: where the page is; empty if it is not served. kept: whether its data stays. goes_on: whether there was some.
     """
     option = "" if server.url == DEFAULT_URL else f" --nats {server.url}"
     yield f"Phaseline listens on {server.url}. Stop it with Ctrl-C."
@@ -122,4 +122,5 @@ def welcome(server: EmbeddedServer, workers: int, url: str, *, kept: bool) -> It
     if url:
         yield f"  page     {url}, with the API under /v1"
     yield f"  log      warnings appear here, -v shows more; the server writes to {server.log}"
-    yield f"  try      phaseline publish{option} cluster create c1 --wait"
+    words = f"overview{option}" if goes_on else f"publish{option} cluster create c1 --wait"
+    yield f"  try      phaseline {words}"

@@ -38,7 +38,7 @@ from phaseline.schemas.records import Rejection
         ("phaseline watch --cell east=nats://east:4222 --cell west=@west", "two installations"),
     ],
 )
-@click.argument("kind", type=names.KIND, required=False)
+@names.optional_kind
 @names.state
 @names.condition
 @names.class_

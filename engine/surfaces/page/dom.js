@@ -3,7 +3,7 @@
 import { safe } from "./format.js";
 import { stateName, stateWord, t } from "./words.js";
 
-const [LONG, TAIL] = [16, 12];
+const [LONG, PATH, TAIL] = [28, 16, 12];
 const SVG = "http://www.w3.org/2000/svg";
 
 // An element. name: tag and classes (`div.a.b`). Then, if given, attributes and listeners; children.
@@ -23,7 +23,7 @@ export function el(name, ...children) {
 
 // A name; of a long one the end stays in view.
 export function shortened(name) {
-	return name.length > LONG ? el("span.ends", { title: safe(name) }, bdi(name.slice(0, -TAIL), ".cut"), bdi(name.slice(-TAIL))) : bdi(name, ".cut");
+	return name.length > (name.includes("/") ? PATH : LONG) ? el("span.ends", { title: safe(name) }, bdi(name.slice(0, -TAIL), ".cut"), bdi(name.slice(-TAIL))) : bdi(name, ".cut");
 }
 
 export function svg(tag, attributes, ...children) {

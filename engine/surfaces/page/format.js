@@ -20,7 +20,7 @@ export function num(value) {
 
 // How long, in seconds, as a short text: `4 m`, `3 h`.
 export function span(seconds) {
-	const units = language() === "zh" ? ["秒", "分", "小时", "天"] : [" s", " m", " h", " d"];
+	const units = language() === "zh" ? ["秒", "分", "小时", "天"] : ["\u00a0s", "\u00a0m", "\u00a0h", "\u00a0d"];
 	const whole = Math.max(0, Math.round(seconds));
 	if (whole > 1e9) return "…";
 	if (whole < 100) return `${whole}${units[0]}`;

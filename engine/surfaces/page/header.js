@@ -34,7 +34,7 @@ export class Header {
 			el("a.brand", { href: router.to("now") }, el("img", { src: "/page/icon.svg", alt: "" }), el("span", "Phaseline")),
 			el("nav", { aria: t("screens") }, el("ul", links.map((one) => el("li", el("a", { href: href(one), "aria-current": one === screen ? "page" : null }, t(one)))))),
 			el("span.grow"),
-			el("button.find", { aria: t("search"), onclick: () => openPalette(app) }, glyph("find"), el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
+			el("button.find", { aria: t("search"), onclick: () => openPalette(app) }, glyph("look"), el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
 			el("div.connection", { role: "status" }, this.#connection()),
 			CELLS.length ? choice("cell", [["", t("allCells")], ...CELLS.map((cell) => [cell, cell])], chosenCell(), (cell) => router.go(router.inCell(cell))) : null,
 			choice("language", LANGUAGES.map((tag) => [tag, LANGUAGE_NAMES[tag]]), language(), (lang) => router.set({ lang })),

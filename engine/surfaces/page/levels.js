@@ -74,7 +74,7 @@ export class Levels {
 		const lane = cells(one.slices, this.length).filter(({ cls }) => cls);
 		const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
 		canvas.setAttribute("aria-label", lane.filter(({ cls }) => cls !== "good").map(({ at, cls }) => `${t(cls)} ${clock(at)}`).slice(-8).join(", ") || t("good"));
-		fill(row, el("span.both", el("span", shortened(one.id)), small(kindName(one.kind)), el("span.grow"), percent(one.availability)), canvas);
+		fill(row, el("span.both", { title: `${one.id} · ${kindName(one.kind)}` }, shortened(one.id), el("span.grow"), percent(one.availability)), canvas);
 		const [context, width, , colour] = sharp(canvas, 20);
 		for (const { at, shares } of lane) {
 			const [x, until] = [at, at + this.length].map((time) => ((Math.min(end, Math.max(begin, time)) - begin) / (end - begin || 1)) * width);
