@@ -52,6 +52,12 @@ class Store:
         return [one for some in self.events.values() for one in some]
 
     @property
+    def said(self) -> tuple[int, int]:
+        """Up to which place and time something was said."""
+        said = self.all
+        return max((one.place for one in said), default=0), max((one.time_ns + 1 for one in said), default=0)
+
+    @property
     def live(self) -> dict[tuple[str, str], LiveNotice]:
         return {
             (some[-1].rule, some[-1].group): self._live(notice, some)
@@ -79,6 +85,10 @@ class Life:
 
     def run(self, rules: Rules, random: Any, upto: int, former: str = "") -> None:
         """Follow until a place, with pauses in which the clock counts; what is stored last may be a part."""
+        if former:
+            place, at = self.store.said
+            checkpoint = self.checkpoint
+            self.checkpoint = checkpoint._replace(place=max(place, checkpoint.place), at=max(at, checkpoint.at))
         following = FollowedLog(KINDS, rules, self.checkpoint, self.store.live, former)
         first, at = self._first(following, rules), self.checkpoint.at
         following.know(first, self._states(first))
@@ -94,11 +104,11 @@ class Life:
             self.checkpoint = following.checkpoint(len(self.log), END)
 
     def _first(self, following: FollowedLog, rules: Rules) -> int:
-        """The place after which to read: enough of the time before the checkpoint is read as well."""
-        time = self.log[self.checkpoint.place - 1][1].time_ns if self.checkpoint.place else 0
-        horizon = time - looks_back(rules)
-        older = [place for place, record in self.log[: self.checkpoint.place] if record.time_ns <= horizon]
-        return min(following.first, older[-1] if older else 0)
+        """The place after which to read: enough of the time before what is made anew is read as well."""
+        first = following.first
+        horizon = (self.log[first - 1][1].time_ns if first else 0) - looks_back(rules)
+        older = [place for place, record in self.log[:first] if record.time_ns <= horizon]
+        return older[-1] if older else 0
 
     def _states(self, place: int) -> list[Transition]:
         found: dict[tuple[str, str], Transition] = {}

@@ -7,6 +7,7 @@ from phaseline.engine.products.notices.fold.dry_run import TriedRules
 from phaseline.errors import InvalidInput
 from phaseline.machines.built_in import installed
 from phaseline.testing import GivenRules, given_rules
+from tests.support.notice_histories import played, shown
 
 RECEIVERS = "receivers: {ops: {nats: {subject: told}}}\n"
 
@@ -200,6 +201,21 @@ def test_a_window_of_an_operation_ends_with_its_deadline() -> None:
     slow = fleet("when: {kinds: [node]}", more).event("cluster", "configure", "c1", {"deadline": 86_400.0})
     slow = bad(slow.event("cluster", "update", "c1")).later(minutes=239).then_nothing_told()
     slow.later(minutes=2).then_told("r", window="work")  # but no window lasts for longer than 4 h
+
+
+def test_what_two_windows_leave_is_the_same_whoever_is_followed_first() -> None:
+    more = "windows: [{name: work, opened-by: [cordon], up-to: 10s}]"
+    found = fleet("when: {kinds: [node]}, hold-under: nothing", more).at("2026-01-01T01:00:00Z")
+    found = found.event("node", "adopt", "c2/p/n1", {"phase": "Running"})
+    for moment, node in (("01:00:10.1", "c1/p/n1"), ("01:00:10.6", "c2/p/n1")):  # both end within a second
+        found = found.at(f"2026-01-01T{moment}Z").event("node", "cordon", node)
+    for moment, node in (("01:00:12", "c1/p/n1"), ("01:00:13", "c2/p/n1")):
+        found = found.at(f"2026-01-01T{moment}Z").event("node", "not_ready", node)
+    found = found.at("2026-01-01T01:00:21Z").event("node", "ready", "c2/p/n1").at("2026-01-01T02:00:00Z")
+    log = [*enumerate((one for _, records in found.steps for one in records), start=1)]
+    _, replayed = played(found.rules, log, 2**62)
+    assert shown(replayed) == shown(found.events)
+    assert [one.data["number"] for one in found.told if one.word == "begin"] == [1, 1]
 
 
 def test_a_schedule_opens_a_window() -> None:

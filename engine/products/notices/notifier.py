@@ -161,7 +161,7 @@ class Notifier:
         self, installation: Installation, following: FollowedLog, checkpoint: FollowedTo
     ) -> AsyncIterator[Watch[Any]]:  # fmt: skip
         """A watch of all records behind the states that `following` knows."""
-        first = min(following.first, await self._place_before(checkpoint))
+        first = await self._place_before(following.first)
         floor = (await Log(installation).begins()).place
         if first < floor:
             log.warning("notifier_lacks_records", place=first, begins=floor)
@@ -174,13 +174,13 @@ class Notifier:
         async with self._main.watch(start=view.moment, rejections=True) as watch:
             yield watch
 
-    async def _place_before(self, checkpoint: FollowedTo) -> int:
-        """The place from which on the log tells what the rules have to know of the time before the checkpoint."""
+    async def _place_before(self, place: int) -> int:
+        """The place from which on the log tells what the rules have to know of the time before a place."""
         span = looks_back(self._rules)
-        if not span or not checkpoint.place:
-            return checkpoint.place
+        if not span or not place:
+            return place
         try:
-            time = (await self._main.moment(checkpoint.place)).time_ns
+            time = (await self._main.moment(place)).time_ns
             return (await self._main.moment(timestamp(max(0, time - span)))).place
         except NotInLog:
             return 0

@@ -47,6 +47,11 @@ def root_of(entity_id: str) -> str:
     return entity_id.partition("/")[0]
 
 
+def _in_name(time_ns: int) -> str:
+    """A time in the name of a notice, to the nanosecond: what ends at other times is told apart."""
+    return timestamp(time_ns).rstrip("Z").translate({ord("-"): None, ord(":"): None, ord("."): "-"})
+
+
 class Fold:
     """Rules at work on a log."""
 
@@ -419,11 +424,12 @@ class Fold:
         if group.is_announced:
             group.ended_at = time
             self._emit(group, "lapsed", time)
-        name = short(f"after-{window.name}-{timestamp(time)[:19].replace(':', '').replace('-', '')}")
+        name = short(f"after-{window.name}-{_in_name(time)}")
         key = (group.rule.name, name)
         summary = self._settled(self.groups.get(key), time)
         if summary is None:
-            summary = NoticeGroup(group.rule, name, EVERYWHERE, group.since, group.begins, group.place, group.needs)
+            since = min(one.since for one in group.members.values())
+            summary = NoticeGroup(group.rule, name, EVERYWHERE, since, group.begins, group.place, group.needs)
             summary.window, summary.due, summary.is_summary = window._replace(until=time), time + 1, True
             self.groups[key] = summary
         summary.begins = min(summary.begins, group.begins)

@@ -48,7 +48,10 @@ class LiveNotice(NamedTuple):
 
 
 def looks_back(rules: Rules) -> int:
-    """For how long before a moment a log has to be read to know what is not in any notice yet, ns."""
+    """For how long before a moment a log has to be read to know all that decides what is made from then on, ns.
+
+    That is also so where a notice under way begins: what others did shortly before decided that it is one.
+    """
     spans = [one.flapping.within for one in rules.rules if one.flapping is not None]
     spans += [one.clear_after for one in rules.rules]
     spans += [ALIKE for one in rules.rules if one.group == "reason"]
@@ -59,8 +62,9 @@ def looks_back(rules: Rules) -> int:
 class FollowedLog:
     """Rules at work on a log, from a checkpoint on.
 
-    live: the notices that are under way. former: whether other rules, or another log, made them: empty, or as what
-    those end that are not made any more.
+    checkpoint: where other rules were at work, behind all that they said, because it cannot be made anew. live: the
+    notices that are under way. former: whether other rules, or another log, made them: empty, or as what those end that
+    are not made any more.
     """
 
     def __init__(
@@ -68,9 +72,6 @@ class FollowedLog:
         home: Callable[[str], Hashable] = root_of,
     ) -> None:  # fmt: skip
         """Nothing is read yet."""
-        if former == RULE_CHANGED:  # what other rules said last cannot be made anew, so it is not said again
-            said = max((one.sequence // PER_PLACE for one in live.values()), default=0)
-            checkpoint = checkpoint._replace(place=max(checkpoint.place, said))
         self._fold, self._checkpoint, self._live, self._former = Fold(kinds, rules, home), checkpoint, live, former
         self._heard = {key: one.to for key, one in live.items()}
         self.is_silent = True
