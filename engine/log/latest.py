@@ -132,9 +132,10 @@ class Latest(StateView):
             yield [one for one in await self._transitions(some) if wanted.selects(one.entity)]
 
     def _sortable(self, messages: Sequence[Stored], numbers: Collection[int] | None) -> Iterator[SortedMessage]:
+        wanted = None if numbers is None else {*map(str, numbers)}
         for stored in messages:
             partition, kind, tokens = stored.subject[self._start :].split(".", 2)
-            if numbers is None or int(partition) in numbers:
+            if wanted is None or partition in wanted:
                 block = stored.block if foreign.is_copy(stored.block) else None
                 yield SortedMessage.of(kind, unquoted_id(tokens), stored, block)
 

@@ -39,7 +39,19 @@ if TYPE_CHECKING:
     from phaseline.machines.compiler.short_ways import MovePlan, PlanKey
 
 FOR_READING = frozenset(
-    ("contact", "counted", "is_place", "is_waited_for", "names", "own", "places", "reported_below", "signals", "table")
+    (
+        "contact",
+        "counted",
+        "is_place",
+        "is_waited_for",
+        "names",
+        "own",
+        "places",
+        "reported_below",
+        "signals",
+        "table",
+        "unborn",
+    )
 )
 """The attributes by which states are read, and trees of them kept. They need no machines, and are set before others."""
 
@@ -154,6 +166,7 @@ class Kind:
         self.contact = len(self.names) - 1 if self.names[-1] == CONTACT else None
         self.signals = self.names.index(SIGNALS) if SIGNALS in self.names else None
         self.own = len(self.names) - (self.contact is not None) - (self.signals is not None)
+        self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.is_place = table.place
         self.places = tuple(relations.places_of(table, tables))
         self.is_waited_for = any(tables[name].silence_after > 0 for name, _ in self.places)
@@ -184,7 +197,6 @@ class Kind:
         self._compile_fields(table)
         self.telling = telling(table)
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
-        self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.may_stay_unknown = relations.may_stay_unknown(table)
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}

@@ -116,6 +116,8 @@ async def read_everything(client: Client) -> list[object]:
         *[await one.tree("c0") for one in (client, view)],
         *[await one.get("node", f"c0/p/{name}") for one in (client, view) for name in ("n0", "n1")],
         [entity async for entity in client.list("node")],
+        [entity async for entity in client.list("node", state="Running")],
+        sorted([one.entity.id async for one in (await client.at()).unsorted("node", state="Running")]),
         [record async for record in client.history("node", "c0/p/n0")],
         [record async for record in client.rejections()],
         [record async for record in client.watch(start="start", follow=False)],

@@ -12,8 +12,9 @@ KERNEL_LINES = 43_550
 KERNEL_TO_PRODUCTS = 0
 """Imports of the kernel that lead to a product, a surface or the pages of tables."""
 PUBLIC_ERRORS = 34
-MODULES_OF_A_COMMAND = 200
-"""Of ours, which a command loads that ends at once, such as `phaseline list`."""
+MODULES_OF_A_COMMAND = {"get": 188, "list": 184, "publish": 214}
+MODULES_OF_OTHER_COMMANDS = 303
+"""Of ours, which a command loads that ends at once."""
 TESTS_OF_THE_ENGINE = 53
 """Files in `tests/nats` and `tests/process` that import from `engine` what they are about, or constants they change."""
 SLACK = 300

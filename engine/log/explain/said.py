@@ -6,12 +6,10 @@ Belongs here: the records that gave the reasons, counting in EVENTS. Does not: k
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import intake
-from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.memory.reasons import reasons_of
 from phaseline.engine.log.explain.causes import History, added, entered, moves
 from phaseline.engine.log.explain.model import Contradiction, GivenReason
@@ -24,6 +22,9 @@ from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas.errors import NoAnswer, NotPermitted
 from phaseline.schemas.records import Entity, State, Transition, timestamp
 from phaseline.schemas.subjects import ACTOR, quote, quoted_id
+
+if TYPE_CHECKING:
+    from phaseline.engine.core.intake import Arrival
 
 MOST = 1_000
 """The most events that are looked at, so that one who asks does not wait."""
@@ -39,7 +40,7 @@ class SaidOf(NamedTuple):
 def said_in(kind: Kind, entity: Entity, history: History) -> Iterator[GivenReason]:
     """For each condition that lasts, the record since which its reason is the same, as far as the history goes."""
     for index, facet in enumerate(entity.facets[: kind.contact]):
-        base, table = facet.base, kind.machines[index].facet
+        base, table = facet.base, kind.table.facets[index]
         known = reasons_of(kind, index, entity.memory)
         held = accumulated_conditions(table) if base.phase == table.accumulates_in else frozenset()
         names = [one for one in base.conditions if one in held or one in table.sticky or one in known]
@@ -89,7 +90,7 @@ class _Counter:
         self.first = min((one.cause.sequence for one in known), default=0)
         self.triggers = sorted({one.trigger for one in known if one.cause.by == "event"} | {REPORTED})
 
-    def take(self, position: int, arrival: Arrival) -> None:
+    def take(self, position: int, arrival: "Arrival") -> None:
         """Count one event, at its position."""
         for number, one in enumerate(self.said):
             if one.record is not None and position > one.record.cause.sequence and self._is_again(one, arrival):
@@ -102,14 +103,14 @@ class _Counter:
             if self._says_otherwise(arrival):
                 self.otherwise[arrival.cause.source] = arrival
 
-    def _is_again(self, one: GivenReason, arrival: Arrival) -> bool:
+    def _is_again(self, one: GivenReason, arrival: "Arrival") -> bool:
         if one.record is None or arrival.trigger != one.record.trigger:
             return False
         named = arrival.data.get(CONDITIONS) if arrival.trigger == REPORTED else None
         is_named = arrival.trigger != REPORTED or (named is not None and one.condition in named)
         return is_named and arrival.data.get("reason") in (None, one.reason)
 
-    def _says_otherwise(self, arrival: Arrival) -> bool:
+    def _says_otherwise(self, arrival: "Arrival") -> bool:
         facet, phase = self.entity.facets[0], arrival.data.get(PHASE)
         return phase is not None and phase not in (facet.base.phase, facet.state.phase, ABSENT, DELETED)
 
@@ -129,10 +130,12 @@ class _Counter:
             yield Contradiction(named.phase, text, said, None)
 
 
-async def _events(view: StateView, entity: Entity, counter: _Counter) -> AsyncIterator[tuple[int, Arrival]]:
+async def _events(view: StateView, entity: Entity, counter: _Counter) -> AsyncIterator[tuple[int, "Arrival"]]:
     """The events of an entity that say of its conditions what they are, the first ones of them, in order."""
     if not counter.said or not counter.first:
         return
+    from phaseline.engine.core import intake  # noqa: PLC0415  # of most conditions nobody gave a reason
+
     installation = view.installation
     root, _, rest = entity.id.partition("/")
     start = f"{installation.prefix}.inbox.{installation.partition_of(entity.id)}.{quote(root)}"
@@ -150,5 +153,5 @@ async def _events(view: StateView, entity: Entity, counter: _Counter) -> AsyncIt
             read = intake.read(
                 installation.kinds, installation.subjects, one.subject, one.data, one.sequence, one.time_ns, one.block
             )
-            if isinstance(read, Arrival):
+            if isinstance(read, intake.Arrival):
                 yield one.sequence, read

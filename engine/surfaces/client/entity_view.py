@@ -239,7 +239,8 @@ class EntityView(Generic[M_co]):
 
     async def said(self, entity: Entity) -> tuple[GivenReason, ...]:
         """What was said of the conditions that an entity stands in: the reason of each, by whom, how often."""
-        if entity.memory is None and all({*one.base.conditions} <= {OK, PROGRESSING} for one in own_facets(entity)):
+        given = entity.memory is not None and entity.memory.reasons
+        if not given and all({*one.base.conditions} <= {OK, PROGRESSING} for one in own_facets(entity)):
             return ()
         from phaseline.engine.log.explain import said  # noqa: PLC0415  # most entities are well
 
