@@ -95,7 +95,7 @@ def check_id(entity_id: str) -> None:
 @lru_cache(maxsize=65536)
 def quoted_id(entity_id: str) -> str:
     """The tokens of an id: `c1/pool-a/n7` -> `c1.pool-a.n7`."""
-    return ".".join(quote(part) for part in entity_id.split("/"))
+    return quote(entity_id).replace("/", ".")
 
 
 def unquoted_id(tokens: str) -> str:

@@ -3,6 +3,7 @@
 Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything (`decide`), input or output.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -209,12 +210,12 @@ class Tree:
         for parent, family in families.items():
             if levels:
                 below.setdefault(parent, []).extend([entity.id for entity in family])
+            states = {
+                facet: Counter([entity.facets[facet].state for entity in family]) for facet, _ in self._moves[kind.name]
+            }
             for counted, tallies in self._counted[kind.name]:
-                facet, numbers = counted.facet, dict[str, int]()
-                for entity in family:
-                    phase = counted.phase(entity.facets[facet].state)
-                    numbers[phase] = numbers.get(phase, 0) + 1
-                for phase, number in numbers.items():
+                for state, number in states[counted.facet].items():
+                    phase = counted.phase(state)
                     if phase != ABSENT:
                         tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
                         tally[phase] = tally.get(phase, 0) + number
