@@ -1,20 +1,25 @@
 """Reading a stream in order, without acknowledgements and through interruptions.
 
 Belongs here: requesting messages, noticing a gap or silence, starting again after the last message.
+In a cluster the server puts a consumer on any replica of the stream, which may lag behind. It skips nothing; but that
+there is nothing more is believed only if the leader says so.
 """
 
 import asyncio
 import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Self
 
 import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.nats import consumer, frames
+from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
+from phaseline.schemas.records import nanoseconds
 
 BUFFER = 3_000
 """Messages that are buffered or requested, at most."""
@@ -82,6 +87,8 @@ class Reader:
         """Whether the server has said since then that it has nothing to send."""
         self.interrupted = False
         """Whether `take` waits no more."""
+        self._least = 0
+        """The sequence of the last message that is to be read, as the leader had it; 0 if there was none."""
         self._end: int | None = None
         """The sequence of the last message that was in the stream at the start; None while it is not known."""
         self._failure: PhaselineError | None = None
@@ -94,6 +101,7 @@ class Reader:
         if self._start == "now":
             info = await self._wire.api(f"STREAM.INFO.{self._stream}")
             self._start = int(info["state"]["last_seq"]) + 1
+        self._least = await self._last_of_leader()
         await self._open()
         self._arrived.clear()  # an empty stream has set it, but the first `take` must wait for a message
         self._unhook = self._wire.on_reconnect(self._broken.set)
@@ -235,10 +243,34 @@ class Reader:
         self._broken.set()
 
     def _end_known(self) -> None:
-        """The last message that came is the last one that was in the stream at the start."""
-        if self._end is None:
+        """The last message that came is the last one that the replica had at the start. That may be too little."""
+        if self._end is None and self._last >= self._least:
             self._end = self._last
             self._arrived.set()
+
+    async def _last_of_leader(self) -> int:
+        """The sequence of the last message that is to be read, as the leader has it; 0 if there is none.
+
+        Without a cluster there is one replica. Who may not ask is told nothing.
+        """
+        if not self._wire.clustered:
+            return 0
+        try:
+            asked = [last_message_from_leader(self._wire, self._stream, one) for one in self._filters or [">"]]
+            found = [one for one in await asyncio.gather(*asked) if one is not None]
+        except NotPermitted:
+            return 0
+        start = self._start
+        if isinstance(start, int):
+            return max([one.sequence for one in found if one.sequence >= start], default=0)
+        since = 0 if start == "start" else nanoseconds(start)
+        return max([one.sequence for one in found if one.time_ns >= since], default=0)
+
+    async def _look_for_end(self) -> None:
+        """Ask again up to where to read, because what was to come may have been deleted before the replica had it."""
+        with suppress(PhaselineError):
+            self._least = await self._last_of_leader()
+            self._end_known()
 
     def _on_status(self, block: bytes | None) -> None:
         headers = frames.read_headers(block) if block else {}
@@ -267,6 +299,8 @@ class Reader:
             await asyncio.sleep(CHECK)
             # Checks are counted, not seconds: after a pause of this process the server's messages are still unread.
             self._silent_checks += 1
+            if self.idle and self._end is None:
+                await self._look_for_end()
             if self._silent_checks > SILENT_CHECKS and self._requested > 0 and self._wire.connected:
                 log.info("reader_silence", stream=self._stream, seconds=self._silent_checks * CHECK)
                 self._silent_checks = 0

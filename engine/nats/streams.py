@@ -232,8 +232,15 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
         "subjects": [f"{prefix}.events.*.>"],
         "subject_transform": {"src": f"{prefix}.events.*.>", "dest": inbox},
         "metadata": {PARTITIONS: str(partitions), feed.KEY: layout.feed},
-        # Due timers arrive like events, on a subject that only the server can write.
-        "sources": [{"name": layout.log, "subject_transforms": [{"src": f"{prefix}.fired.*.>", "dest": due}]}],
+        # Due timers arrive like events, on a subject that only the server can write. Where EVENTS has no copy of one,
+        # and its first messages are gone, the server would skip those that came before its last message.
+        "sources": [
+            {
+                "name": layout.log,
+                "opt_start_seq": 1,
+                "subject_transforms": [{"src": f"{prefix}.fired.*.>", "dest": due}],
+            }
+        ],
     }
 
 

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+from unittest import mock
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.support.simulation import judge, schedule
 from tests.support.simulation.connection import Frame
 from tests.support.simulation.plant import Plant, running
 from tests.support.simulation.safeguards import SAFEGUARDS
+from tests.support.simulation.stream import Answer
 from tests.support.simulation.world import World
 
 SEEDS = 40
@@ -88,6 +90,31 @@ def test_a_message_that_is_lost_on_its_way_comes_although_no_other_follows() -> 
     with running(plant):
         found = plant.world.complete(plant.world.process("reader"), read())
     assert [one.data for one in found] == [b"it"]
+
+
+def test_a_former_leader_that_answers_doubles_no_record() -> None:
+    """The answer to a lone record is lost, and who says whether it is stored does not know of it."""
+    plant, lost = Plant(World(1), (), 8), list[int]()
+    plant.hub.is_clustered, reply = True, plant.hub._reply
+
+    def replied(inbox: str, answer: Answer) -> None:
+        found = (
+            plant.hub.streams["pl-LOG"].stored.get(answer.get("seq", 0)) if answer.get("stream") == "pl-LOG" else None
+        )
+        if lost or found is None or not found.subject.startswith("pl.log.") or "batch" in answer:
+            reply(inbox, answer)
+            return
+        lost.append(found.sequence)
+        plant.hub.network.elected, plant.hub.network.former = found.time_ns - 1, 1.0
+        plant.world.later(5.0, setattr, plant.hub.network, "elected", 0)
+
+    with mock.patch.object(plant.hub, "_reply", replied), running(plant):
+        plant.start_worker()
+        plant.world.pass_by(3.0)  # the partitions are taken
+        plant.start_agents()
+        assert plant.world.run(lambda: not plant.waits_for, 60.0), plant.waits_for
+        assert lost
+        assert not judge.problems(plant)
 
 
 def test_a_seed_leads_to_the_same_again() -> None:

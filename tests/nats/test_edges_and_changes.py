@@ -10,6 +10,8 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import Site, nodes, publish, site
 from tests.support.installation import Installation, Wire, at_work, until_decided
 from tests.support.log_check import assert_each_decided_once
+from tests.support.own_installation import Client
+from tests.support.patience import wait_for
 from tests.support.streams import change as stream_change
 from tests.support.streams import reports
 
@@ -67,6 +69,29 @@ async def test_an_archive_that_trims(tmp_path: Path) -> None:
         await until_decided(wire, layout)
         assert await numbers(live, tmp_path) == [*range(80)]
         assert (await audit_of_both(live, tmp_path / "archive")).holds
+
+
+async def test_an_edge_is_added_where_the_first_events_are_gone(tmp_path: Path) -> None:
+    """Events that reach the inlet before EVENTS asks for them are older than the last one of the hub."""
+    async with site(tmp_path, "c1", accounts=False) as found:
+        wire, events = found.wire, found.layout.events
+        config = (await wire.api(f"STREAM.INFO.{events}"))["config"]
+        others = [one for one in config["sources"] if one["name"] == found.layout.log]
+        await wire.api(f"STREAM.UPDATE.{events}", {**config, "sources": others})
+        await publish(found.edges["c1"], nodes("c1", 0, 5))
+
+        async def came() -> bool:
+            return await messages(wire, "pl-INLET-c1") == 5
+
+        async def last() -> int:
+            return await messages(wire, "pl-INLET-c1")
+
+        await wait_for(came, last)
+        async with Client.open(found.hub.settings("engine"), source="/agent") as client:
+            await client.publish_many(nodes("c2", 0, 3))
+        await wire.api(f"STREAM.PURGE.{events}", {"seq": 3})
+        await found.add("c1")
+        await found.until_brought({"c1": [*range(5)], "c2": [2]})
 
 
 async def numbers(live: Installation, folder: Path) -> list[int]:

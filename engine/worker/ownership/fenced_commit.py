@@ -9,24 +9,36 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.log import checkpoint, foreign
-from phaseline.engine.log.foreign import LastOnSubject
 from phaseline.engine.nats.api_reply import EXPECTED, can_pass
+from phaseline.engine.nats.reader import BUFFER, Reader
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.worker.ownership.atomic_batches import FULL, REFUSED, UNANSWERED, AtomicBatches, Commit
 from phaseline.schemas.cloudevents import content_types
-from phaseline.schemas.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, NoRoom, PhaselineError
+from phaseline.schemas.errors import (
+    ApiFailed,
+    Fenced,
+    NatsUnreachable,
+    NoAnswer,
+    NoRoom,
+    PhaselineError,
+    RequestTimedOut,
+)
 
 TIME_LIMIT = 30.0
 """Seconds after which a commit with an unknown outcome fails."""
 PAUSE = 0.2
 """Seconds between two tries."""
+PATIENCE = 2.0
+"""Seconds without a message after which the search for one begins anew."""
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that a commit waits for room."""
 
+T = TypeVar("T")
 log = logs.get_logger(__name__)
 WriteCheckpoint = Callable[[str], bytes]
 """Returns the checkpoint's bytes for the try of that name (`Checkpoint.encode_as`)."""
@@ -103,15 +115,23 @@ class Fence:
     async def _is_stored(self, message: Message) -> bool:
         """Whether the message without an answer is in the log.
 
-        First moves the fence, so that the server refuses the message if it arrives later.
+        First moves the fence, so that the server refuses the message if it arrives later. Then reads up to the fence.
+        The last message on the subject would not do: a former leader may answer that does not know of a later one yet.
         """
+        before = self.sequence
         await self.move(self._last_checkpoint())
-        found = await self._ask_until_answered(
-            lambda: foreign.standing(
-                self._wire, self._stream, message.subject, lambda found: foreign.is_by_worker(found.block)
-            )
-        )
-        return found.ours is not None and found.ours.data == message.body
+        return await self._ask_until_answered(lambda: self._is_since(before, message))
+
+    async def _is_since(self, before: int, message: Message) -> bool:
+        """Whether the log holds a message between a place and the fence."""
+        async with Reader(self._wire, self._stream, [message.subject, self.subject], before + 1) as reader:
+            while True:
+                if not (found := await reader.take(BUFFER, PATIENCE)):
+                    raise RequestTimedOut(subject=message.subject, seconds=PATIENCE, hint="")
+                if any(one.data == message.body and foreign.is_by_worker(one.block) for one in found):
+                    return True
+                if found[-1].sequence >= self.sequence:
+                    return False
 
     def _last_checkpoint(self) -> WriteCheckpoint:
         if self._write_last is None:
@@ -151,7 +171,7 @@ class Fence:
         self._end = found.end
         return False
 
-    async def _ask_until_answered(self, ask: Callable[[], Awaitable[LastOnSubject]]) -> LastOnSubject:
+    async def _ask_until_answered(self, ask: Callable[[], Awaitable[T]]) -> T:
         started = time.monotonic()
         while True:
             try:

@@ -25,7 +25,7 @@ PAUSE = 0.2
 ASKING = "phaseline_asking"
 """The key in the metadata of an inlet that is between two changes of `ask_again`."""
 SAYS_SO = 2
-"""How often EVENTS has to say that it has everything before its inlet is deleted."""
+"""How often a stream has to say the same before it is believed that nothing more comes."""
 
 
 class StoreWanted(NamedTuple):
@@ -106,6 +106,19 @@ async def _taken(way: Uplink) -> int:
     return 0 if found is None else origin(base64.b64decode(found["message"].get("hdrs", "")))
 
 
+async def _taken_at_last(way: Uplink) -> int:
+    """The same, of an inlet whose source is gone, once it has said so twice.
+
+    A message that the servers of a cluster were agreeing on comes after that. It must not come again.
+    """
+    found, times = await _taken(way), 1
+    while times < SAYS_SO:
+        await asyncio.sleep(PAUSE)
+        before, found = found, await _taken(way)
+        times = times + 1 if found == before else 1
+    return found
+
+
 async def _last(way: Uplink) -> int:
     """The sequence of the last message of the store. In an older copy of it, what the hub never had may come before."""
     found = await way.at_edge(f"STREAM.INFO.{way.names.store}")
@@ -161,7 +174,7 @@ async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
     is_other = store.renewed or is_older or is_former
     if is_there and is_other:
         await way.at_hub(subject, {**config, "sources": []})
-        taken = await _taken(way)  # nothing more comes from now on
+        taken = await _taken_at_last(way)
     await _without_former(way.at_edge, way.names.store)
     if (is_former or not is_there) and 0 < taken <= store.last:
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})

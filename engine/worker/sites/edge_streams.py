@@ -60,8 +60,13 @@ def inlet(names: EdgeNames, events: dict[str, Any]) -> dict[str, Any]:
 
 
 def store_source(names: EdgeNames) -> dict[str, Any]:
-    """The source of the inlet. It takes all: the hub does not trust what an edge filters."""
-    return {"name": names.store, "external": {"api": names.domain_api, "deliver": names.up}}
+    """The source of the inlet. It takes all: the hub does not trust what an edge filters.
+
+    Both sources say to begin with the first message. Where a stream has no copy from there, and its own first messages
+    are gone, the server would skip what came before its last message.
+    """
+    external = {"api": names.domain_api, "deliver": names.up}
+    return {"name": names.store, "opt_start_seq": 1, "external": external}
 
 
 def inlet_source(names: EdgeNames, trees: tuple[str, ...], partitions: int, account_api: str | None) -> dict[str, Any]:
@@ -72,6 +77,7 @@ def inlet_source(names: EdgeNames, trees: tuple[str, ...], partitions: int, acco
     external = {} if account_api is None else {"external": {"api": account_api, "deliver": names.down}}
     return {
         "name": names.inlet,
+        "opt_start_seq": 1,
         "subject_transforms": [
             {"src": source, "dest": inbox_subject(names.prefix, source, partitions)}
             for source in tree_subjects(names.prefix, trees)

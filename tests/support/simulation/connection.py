@@ -63,10 +63,16 @@ class Network:
         self.late = 0.5
         self.unanswered, self.busy = 0.0, BUSY
         """The share of requests that are done, and whose answers are lost; of copies between streams that come late."""
+        self.lag = 0.0
+        """How many seconds replicas are behind the leader, at most, where the server is a cluster."""
+        self.elected = 0
+        """When a leader was elected of which the former one does not know yet, ns; 0 if there is none."""
+        self.former = 0.5
+        """The share of requests that the former one answers first."""
 
     def calm(self) -> None:
         """Lose, double and delay nothing any more."""
-        self.lost = self.doubled = self.slow = self.unanswered = 0.0
+        self.lost = self.doubled = self.slow = self.unanswered = self.lag = 0.0
         self.busy = BUSY
 
     def delay(self) -> float:
@@ -74,6 +80,10 @@ class Network:
         if self.slow and self._dice.random() < self.slow:
             return self._dice.uniform(0.0, self.late)
         return 0.0002 + 0.0028 * self._dice.random()
+
+    def behind(self) -> float:
+        """How many seconds a replica is behind that is asked now: any of three, of which one is the leader."""
+        return self._dice.uniform(0.0, self.lag) if self.lag and self._dice.random() < 2 / 3 else 0.0
 
     @property
     def is_rough(self) -> bool:
@@ -126,7 +136,6 @@ class VirtualConnection:
     """A connection that reconnects."""
 
     max_payload = 1 << 20
-    clustered = False
     version = "2.15.1"
     has_jetstream = True
     pending_data_size = 0
@@ -145,6 +154,11 @@ class VirtualConnection:
         self._session: Session | None = None
         self._is_closed = False
         self._reconnecting: asyncio.Task[None] | None = None
+
+    @property
+    def clustered(self) -> bool:
+        """Whether the server is a member of a cluster."""
+        return self.server.is_clustered
 
     async def open(self, _: str, *, patient: bool) -> None:
         """Connect."""

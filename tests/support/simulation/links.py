@@ -21,6 +21,8 @@ DROPPED = re.compile(rb"\r\nNats-(?:Stream-Source|Expected-[A-Za-z-]+|Batch-[A-Z
 SOURCE = b"\r\nNats-Stream-Source: "
 IDLE = 1.0
 """Seconds without a message after which a stream tells its source what it has."""
+BEGINS, SLOW = (0.1, 0.2), 0.02
+"""Seconds from its start until a server asks one of its own streams; how often that does not answer."""
 START, SILENCE, RETRY = 0.15, 10.0, 40.0
 """Seconds: from its start until a server asks another one, until it notices that one is lost, between two tries."""
 UNTOLD = 1_000
@@ -31,6 +33,7 @@ class Way:
     """How the messages of one source become those of a stream."""
 
     def __init__(self, target: VirtualStream, source: dict[str, Any]) -> None:
+        self._first = int(source.get("opt_start_seq") or 0)
         self.target, self.name = target, str(source["name"])
         transforms = source.get("subject_transforms") or []
         self._changes = [(str(one["src"]), str(one["dest"])) for one in transforms]
@@ -39,14 +42,21 @@ class Way:
         self._to = "\f".join(end for _, end in self._changes) or ">"
 
     def place(self, origin: VirtualStream) -> int:
-        """The sequence in the origin of the last message that the target holds from there."""
-        start = f"{self.name} ".encode()
+        """The sequence in the origin behind which the server begins: of the last message that the target has of it.
+
+        Where there is none, and the first messages of the target are gone, it begins with what the origin has stored
+        since the last one of the target, unless the source says where to begin.
+        """
+        start, target = f"{self.name} ".encode(), self.target
         end = f"{self._from} {self._to} ".encode()
-        for found in reversed([*self.target.messages.values()]):
+        for found in reversed([*target.messages.values()]):
             line = (found.block or b"").partition(SOURCE)[2].partition(b"\r\n")[0]
-            if line.startswith(start) and end in line and line.endswith(origin.identity.encode()):
-                return int(line.split()[1])
-        return 0
+            if line.startswith(start) and end in line:
+                return int(line.split()[1]) if line.endswith(origin.identity.encode()) else 0
+        if self._first or target.first <= 1 or not target.last_ns:
+            return 0
+        since = (one.sequence for one in origin.messages.values() if one.time_ns >= target.last_ns)
+        return next(since, origin.last + 1) - 1
 
     def takes(self, found: Kept) -> bool:
         """Whether the target takes a message of the origin."""
@@ -70,10 +80,21 @@ class CopyLink:
 
     def __init__(self, server: "VirtualServer", way: Way, origin: VirtualStream) -> None:
         self._server, self.way, self._origin = server, way, origin
-        self.place = way.place(origin)
-        self._is_due = self.is_over = False
+        self._round, self.is_over, self._is_due = 0, False, True
         origin.listeners.append(self)
-        self._soon()
+        self._begin_later()
+
+    def _begin_later(self) -> None:
+        """Ask the origin for its messages. If that server is still busy it asks again after a long time."""
+        world, self.place = self._server.world, self.way.place(self._origin)
+        self._round += 1
+        seconds = RETRY if world.dice.random() < SLOW else world.dice.uniform(*BEGINS)
+        world.later(seconds, self._begin, self._round)
+
+    def _begin(self, round_: int) -> None:
+        if round_ == self._round:
+            self.place = self.way.place(self._origin)
+            self._copy(round_)
 
     def end(self) -> None:
         """Copy nothing more."""
@@ -94,9 +115,12 @@ class CopyLink:
             self._server.world.later(
                 dice.uniform(0.1, 2.0) if dice.random() < self._server.network.busy else self._server.network.delay(),
                 self._copy,
+                self._round,
             )
 
-    def _copy(self) -> None:
+    def _copy(self, round_: int) -> None:
+        if round_ != self._round:
+            return
         self._is_due = False
         if self.is_over or not self._server.is_up:
             return
@@ -111,14 +135,13 @@ class CopyLink:
 
     def crash(self) -> None:
         """Begin again where the target says."""
-        self._is_due = False
-        self.place = self.way.place(self._origin)
-        self._soon()
+        self._is_due = True
+        self._begin_later()
 
     @property
     def is_behind(self) -> bool:
-        """Whether the stream lacks something of its source."""
-        return self.place < self._origin.last
+        """Whether the stream lacks something of its source, or does not know that yet."""
+        return self._is_due or self.place < self._origin.last
 
     def info(self) -> dict[str, Any]:
         """What the server says of this source."""

@@ -42,8 +42,10 @@ An agent that tries again publishes twice if its own server knows ids for less t
 an uplink meets a short window.
 """
 LEASE, PATIENCE = 2.0, 1.0
-AGAIN = 0.2
+AGAIN = 0.05
 """The share of schedules in which edges are added again though nobody has touched them."""
+CLUSTERS = 0.3
+"""The share of schedules in which the hub is a cluster of three, whose replicas may lag."""
 SOON = 5 * SECOND
 """Timers that are due within these ns are waited for. Those of tables take a quarter of an hour, or more."""
 
@@ -105,6 +107,7 @@ class Plant:
         # In half of the worlds few states are enough to be read together.
         self.pacing = PACING._replace(loads_alone=1, small_state=0) if world.seed % 2 else PACING
         self.hub = VirtualServer(world, "hub")
+        self.hub.is_clustered = world.dice.random() < CLUSTERS
         self.sites: dict[str, VirtualServer] = {}
         self.uplinks: dict[str, Uplink] = {}
         for name in edges:

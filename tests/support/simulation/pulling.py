@@ -33,20 +33,29 @@ class Pull:
 class Puller:
     """One consumer."""
 
-    def __init__(self, world: World, stream: VirtualStream, config: dict[str, Any], send: Send) -> None:
+    def __init__(
+        self, world: World, stream: VirtualStream, config: dict[str, Any], send: Send, behind: float = 0.0
+    ) -> None:
+        """behind: how many seconds the replica that holds it is behind the leader."""
         self._world, self._stream, self._send, self.config = world, stream, send, config
         one = config.get("filter_subject")
         self._filters = (one,) if one else tuple[str, ...](config.get("filter_subjects") or ())
         first = int(config.get("opt_start_seq") or 0)
         policy = config.get("deliver_policy", "all")
         start_ns = nanoseconds(config["opt_start_time"]) if policy == "by_start_time" else 0
-        held = [] if policy == "new" else [*stream.messages.values()]
+        self._behind, self._unseen = behind, deque[Kept]()
+        """What the replica does not have yet."""
+        seen = world.time_ns() - int(behind * SECOND)
+        held = [] if policy == "new" else [*(stream.held_at(seen) if behind else stream.messages).values()]
+        for one in stream.messages.values() if behind else ():
+            if one.time_ns > seen:
+                self._see_later(one, (one.time_ns - seen) / SECOND)
         self.waiting = deque(
             one.sequence
             for one in held
             if one.sequence >= first and one.time_ns >= start_ns and matches(self._filters, one.subject)
         )
-        self._from = first
+        self._from, self._since = first, start_ns
         self._pulls: deque[Pull] = deque()
         self._delivered = 0
         self._beats = False
@@ -61,7 +70,22 @@ class Puller:
 
     def stored(self, found: Kept) -> None:
         """A message was stored."""
-        if found.sequence >= self._from and matches(self._filters, found.subject):
+        if self._behind:
+            self._see_later(found, self._behind)
+        else:
+            self._take(found)
+
+    def _see_later(self, found: Kept, seconds: float) -> None:
+        self._unseen.append(found)
+        self._world.later(seconds, self._see)
+
+    def _see(self) -> None:
+        """Let the replica have the next message."""
+        if not self.is_over:
+            self._take(self._unseen.popleft())
+
+    def _take(self, found: Kept) -> None:
+        if found.sequence >= self._from and found.time_ns >= self._since and matches(self._filters, found.subject):
             self.waiting.append(found.sequence)
             self._world.later(0.0, self._deliver)
 
@@ -84,7 +108,7 @@ class Puller:
         name, stream = self.config["name"], self._stream
         while self.waiting and self._pulls and not self.is_over:
             pull = self._pulls[0]
-            found = stream.messages[self.waiting[0]]
+            found = stream.stored[self.waiting[0]]
             place = f"{found.sequence}.{self._delivered + 1}.{found.time_ns}.{len(self.waiting) - 1}"
             reply = f"$JS.ACK.{stream.name}.{name}.1.{place}"
             if not self._send(pull.inbox, found.subject, found.data, found.block, reply):

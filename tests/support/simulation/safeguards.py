@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from phaseline.engine.log import foreign, table_eras
+from phaseline.engine.nats.reader import Reader
 from phaseline.engine.replay.archive.last_states import LastStates
 from phaseline.engine.worker.ownership import repair_timers
 from phaseline.engine.worker.ownership.fenced_commit import Fence
@@ -54,6 +55,11 @@ async def _empty(keeper: InletKeeper, way: Uplink, inlet: dict[str, Any], source
     await way.at_hub(f"STREAM.PURGE.{way.names.inlet}", {"seq": taken + 1})
 
 
+async def _nobody_asked(_: object) -> int:
+    """Where a reader ends that believes any replica."""
+    return 0
+
+
 async def _nothing(*_: object) -> None:
     """A safeguard that does nothing."""
 
@@ -84,6 +90,11 @@ SAFEGUARDS = {
     "the look for a record without an answer": Safeguard(
         lambda: mock.patch.object(Fence, "_is_stored", _never),
         ("answers_lost",),
+    ),
+    "the end that the leader says": Safeguard(
+        lambda: mock.patch.object(Reader, "_last_of_leader", _nobody_asked),
+        ("replicas_lag", "archived"),
+        problem="",
     ),
     "setting timers again": Safeguard(
         lambda: mock.patch.object(repair_timers, "repair", _nothing),

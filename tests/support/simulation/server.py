@@ -40,7 +40,7 @@ class VirtualServer:
 
     def __init__(self, world: World, name: str, domain: str = "") -> None:
         self.world, self.name, self.domain, self.network = world, name, domain, Network(world)
-        self.is_up = True
+        self.is_up, self.is_clustered = True, False
         self.syncs_always = False
         """Whether it writes to its disk before it acknowledges; otherwise it does so every `SYNC` seconds."""
         self.streams: dict[str, VirtualStream] = {}
@@ -274,10 +274,10 @@ class VirtualServer:
             links.pop(key).end()
         for key, source in wanted.items():
             if key not in links:
-                links[key] = self._link(stream, source)
+                links[key] = self._link(Way(stream, source), source)
 
-    def _link(self, target: VirtualStream, source: dict[str, Any]) -> Link:
-        way, name = Way(target, source), source["name"]
+    def _link(self, way: Way, source: dict[str, Any]) -> Link:
+        name = source["name"]
         if "consumer" in source:
             raise Unknown("no consumer for a source in the simulation")
         if "external" not in source:
@@ -317,7 +317,9 @@ class VirtualServer:
         return {"success": True, "purged": gone}
 
     def _get(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
-        found = stream.wanted(body)
+        elected = self.network.elected
+        held = stream.held_at(elected) if elected and self.world.dice.random() < self.network.former else None
+        found = stream.wanted(body, held)
         return NO_MESSAGE if found is None else {"message": _shown(found)}
 
     def _remove(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
@@ -326,15 +328,18 @@ class VirtualServer:
     def _direct(self, frame: Frame, rest: list[str]) -> None:
         """Send stored messages, with the server's own headers behind theirs. Several have a last one after them."""
         stream, said = self.streams[rest[0]], "Message Not Found"
+        behind = self.network.behind()
+        held = stream.held_at(self.world.time_ns() - int(behind * SECOND)) if behind else None
         ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.decode(frame.data)
         if "multi_last" in ask:
             filters, said = tuple(ask["multi_last"]), "No Results"
-            last = {one.subject: one for one in stream.messages.values() if matches(filters, one.subject)}
+            every = (stream.messages if held is None else held).values()
+            last = {one.subject: one for one in every if matches(filters, one.subject)}
             found = sorted(last.values(), key=lambda one: one.sequence)
         elif "batch" in ask:
             raise Unknown("no direct get of several messages in the simulation")
         else:
-            one = stream.wanted(ask)
+            one = stream.wanted(ask, held)
             found = [] if one is None else [one]
         if not found:
             self._answer(frame.reply, b"", f"NATS/1.0 404 {said}\r\n\r\n".encode())
@@ -353,7 +358,8 @@ class VirtualServer:
         key, config = (stream.name, name), body["config"]
         if key in self.pullers:
             return refusal(400, 10148, "consumer already exists")
-        made = self.pullers[key] = Puller(self.world, stream, {**config, "name": name}, self._deliver)
+        made = Puller(self.world, stream, {**config, "name": name}, self._deliver, self.network.behind())
+        self.pullers[key] = made
         return {"config": config, "num_pending": len(made.waiting), "name": name}
 
     def _consumer(self, stream: VirtualStream, name: str, _: dict[str, Any]) -> Answer:

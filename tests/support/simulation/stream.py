@@ -104,6 +104,8 @@ class VirtualStream:
         self.messages: dict[int, Kept] = {}
         self.stored: dict[int, Kept] = {}
         """All that it has ever held."""
+        self.gone: dict[int, int] = {}
+        """When each message was dropped, ns."""
         self.last = int(config.get("first_seq") or 1) - 1
         self.listeners: list[Listener] = []
         self.foreign: set[int] = set()
@@ -134,6 +136,11 @@ class VirtualStream:
     def first(self) -> int:
         """The sequence of the first message; that of the next one if there is none."""
         return next(iter(self.messages), self.last + 1)
+
+    @property
+    def last_ns(self) -> int:
+        """When the last message was stored, ns; 0 if there never was one."""
+        return self._times[-1] if self._times else 0
 
     def takes(self, subject: str) -> bool:
         """Whether it stores messages on a subject."""
@@ -248,6 +255,7 @@ class VirtualStream:
         found = self.messages.pop(sequence, None)
         if found is None:
             return False
+        self.gone[sequence] = self.clock()
         self._bytes -= _size(found)
         if self.schedules.get(found.subject, (0, 0))[0] == sequence:
             del self.schedules[found.subject]
@@ -307,14 +315,27 @@ class VirtualStream:
         places = [one for one in self._on.get(subject, ()) if one not in self.foreign]
         return self.messages[places[-1]] if places else None
 
-    def wanted(self, ask: dict[str, Any]) -> Kept | None:
-        """The message that a request names."""
+    def held_at(self, moment_ns: int) -> dict[int, Kept]:
+        """What a replica holds that has got as far as this moment."""
+        gone = self.gone
+        return {
+            one.sequence: one
+            for one in self.stored.values()
+            if one.time_ns <= moment_ns < gone.get(one.sequence, moment_ns + 1)
+        }
+
+    def wanted(self, ask: dict[str, Any], held: dict[int, Kept] | None = None) -> Kept | None:
+        """The message that a request names. held: what the replica has that answers, if it is not the leader."""
         if "last_by_subj" in ask:
-            return self.last_on(ask["last_by_subj"])
+            filter_ = ask["last_by_subj"]
+            if held is None:
+                return self.last_on(filter_)
+            return next((one for one in reversed(held.values()) if fits(filter_, one.subject)), None)
+        held = self.messages if held is None else held
         if "next_by_subj" in ask:
             filter_, start = ask["next_by_subj"], int(ask.get("seq") or 0)
-            return next((o for o in self.messages.values() if o.sequence >= start and fits(filter_, o.subject)), None)
-        return self.messages.get(int(ask["seq"]))
+            return next((one for one in held.values() if one.sequence >= start and fits(filter_, one.subject)), None)
+        return held.get(int(ask["seq"]))
 
     def state(self) -> dict[str, Any]:
         """What the server says of its messages."""

@@ -38,6 +38,7 @@ class Troubles:
             self.worker_dies, self.worker_freezes, self.worker_comes, self.worker_leaves, self.cut, self.stall,
             self.weather, self.answers_lost, self.copies_late, self.hub_dies, self.injected,
             self.tables_changed, self.archived,
+            *([self.replicas_lag, self.leader_elected] if plant.hub.is_clustered else []),
         )  # fmt: skip
         at_edges: tuple[Callable[[], None], ...] = (
             self.uplink_cut,
@@ -121,6 +122,21 @@ class Troubles:
         self._plant.hub.network.busy = 0.7
         self._world.tell("copies are late")
         self._later(self._dice.uniform(1.0, 4.0), self.clear_up)
+
+    def replicas_lag(self) -> None:
+        """The replicas of the hub's streams lag behind their leaders for a while."""
+        self._plant.hub.network.lag = lag = self._dice.choice((0.3, 2.0, 5.0))
+        self._world.tell("replicas lag by", lag)
+        self._later(self._dice.uniform(1.0, 6.0), self.clear_up)
+
+    def leader_elected(self) -> None:
+        """The streams of the hub have another leader. The former one answers as well until it learns that."""
+        self._world.tell("another leader is elected")
+        self._plant.hub.network.elected = self._world.time_ns()
+        self._later(self._dice.uniform(1.0, 5.0), self._former_leader_knows)
+
+    def _former_leader_knows(self) -> None:
+        self._plant.hub.network.elected = 0
 
     def tables_changed(self) -> None:
         """Workers with the former tables are replaced one after the other. One of these may start meanwhile."""
@@ -252,6 +268,7 @@ class Troubles:
         self._world.tell("it is calm")
         self._is_over = True
         self.clear_up()
+        self._former_leader_knows()
         for server in self._plant.servers:
             if not server.is_up:
                 server.start()
