@@ -24,6 +24,8 @@ from phaseline.schemas.errors import BadLogFile
 
 LEVEL = 3
 STANDARD = Path("-")
+FLUSH_FRAME = 1
+"""The name of zstandard for the end of a frame, which is not always installed."""
 
 
 class LogWriter:
@@ -41,6 +43,8 @@ class LogWriter:
         self._part = path.with_name(path.name + ".part")
         self._digest = hashlib.sha256()
         self.counts: Counter[str] = Counter()
+        self.unpacked = 0
+        """The bytes so far, uncompressed."""
         self._file: IO[bytes] = io.BytesIO()
         self._under: IO[bytes] = self._file
 
@@ -58,8 +62,17 @@ class LogWriter:
         self.counts[ITEM_NAMES[type(item)]] += 1
         self._put(item)
 
+    def cut(self) -> tuple[int, int]:
+        """End what is compressed by zstd so far, so that what follows can be unpacked alone.
+
+        Returns how many bytes the file has then, and how many these unfold to.
+        """
+        self._file.flush(FLUSH_FRAME)  # type: ignore[call-arg]  # that of zstandard
+        return self._under.tell(), self.unpacked
+
     def _put(self, part: Part) -> None:
         data = self._form(part)
+        self.unpacked += len(data)
         self._digest.update(data)
         self._file.write(data)
 

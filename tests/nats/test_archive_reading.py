@@ -135,8 +135,8 @@ async def test_the_event_loop_goes_on_while_files_are_read(
     places, read, goes_on = (lived.end // 3, lived.end // 2), Archive.items, threading.Event()
     await run_archive(lived.live, tmp_path)
 
-    def slowly(archive: Archive, part: PartEntry) -> Iterator[Any]:
-        for items in read(archive, part):
+    def slowly(archive: Archive, part: PartEntry, choose: Any = None) -> Iterator[Any]:
+        for items in read(archive, part, choose):
             assert goes_on.wait(120)
             yield items
 
@@ -215,13 +215,18 @@ async def test_a_history_skips_the_parts_without_it(
     await run_archive(live, tmp_path)
     manifest = Folder(tmp_path).existing_manifest()
     assert len(manifest.parts) > 3
-    opened, part = list[str](), Folder.opened
+    opened, whole_file, part = list[str](), Folder.opened, Folder.unread
 
     def noted(store: Folder, name: str, size: int, sha256: str) -> io.BufferedReader:
         opened.append(name)
-        return part(store, name, size, sha256)
+        return whole_file(store, name, size, sha256)
+
+    def noted_part(store: Folder, name: str, size: int) -> io.BufferedReader:
+        opened.append(name)
+        return part(store, name, size)
 
     monkeypatch.setattr(Folder, "opened", noted)
+    monkeypatch.setattr(Folder, "unread", noted_part)
     both = await with_archive(live, tmp_path)
     whole = [one for _, one in records if isinstance(one, Transition)]
     for entity in {one.entity.id: one.entity for one in whole}.values():
@@ -235,7 +240,7 @@ async def test_a_history_skips_the_parts_without_it(
     everything = await AsOf(both, Moment(END, 0)).history(*NODE)
     assert [one.entity.version for one in everything] == list(range(1, len(everything) + 1))
 
-    bare = [structs.replace(one, spread=-1, index_bytes=0, index_sha256="") for one in manifest.parts]
+    bare = [structs.replace(one, spread=-1, index_bytes=0, index_sha256="", blocks=0) for one in manifest.parts]
     Folder(tmp_path).write(structs.replace(manifest, parts=bare))
     await note_as_before(live, manifest)
     old = await with_archive(live, tmp_path)

@@ -73,7 +73,7 @@ def test_manifests(tmp_path: Path) -> None:
     assert Folder(tmp_path).manifest() == made
     for wrong in (
         b"", b"{}", b"[]", b'{"phaseline": "log"}', made.encode()[:-9],
-        made.encode().replace(b'"format": 1', b'"format": 2'), made.encode().replace(b'"first": 6', b'"first": 7'),
+        made.encode().replace(b'"format": 2', b'"format": 3'), made.encode().replace(b'"first": 6', b'"first": 7'),
         made.encode().replace(b'"position": 9', b'"position": 8'), made.encode().replace(b'"pl"', b"3"),
     ):  # fmt: skip
         with pytest.raises(BadArchive):

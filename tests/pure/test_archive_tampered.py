@@ -17,10 +17,10 @@ from phaseline.schemas.errors import BadArchive
 from tests.support.archive_parts import made_archive, made_part, read_all
 
 
-@pytest.fixture
-def whole(tmp_path: Path) -> Manifest:
+@pytest.fixture(params=["with blocks", "without blocks"])
+def whole(tmp_path: Path, request: pytest.FixtureRequest) -> Manifest:
     """An archive of two parts."""
-    found = made_archive(tmp_path)
+    found = made_archive(tmp_path, blocks=request.param == "with blocks")
     assert check.check(Folder(tmp_path))[0] == found
     return found
 
@@ -115,6 +115,8 @@ CHANGED: dict[str, Callable[[Manifest], Manifest]] = {
     "another first place": lambda one: structs.replace(one, parts=[structs.replace(one.parts[0], lowest=7), *one.parts[1:]]),
     "another checksum": lambda one: structs.replace(one, parts=[*one.parts[:1], structs.replace(one.parts[1], sha256="0" * 64)]),
     "the end cut off": lambda one: structs.replace(one, parts=one.parts[:1], position=4),
+    "another number of blocks": lambda one: structs.replace(one, parts=[structs.replace(one.parts[0], blocks=one.parts[0].blocks + 1), *one.parts[1:]]),
+    "no blocks": lambda one: structs.replace(one, parts=[structs.replace(part, blocks=7 - 7 * bool(part.blocks)) for part in one.parts]),
     "parts joined": lambda one: structs.replace(one, parts=[structs.replace(one.parts[0], last=9)]),
     "no parts": lambda one: structs.replace(one, parts=[]),
     "the name of another archive": lambda one: structs.replace(one, archive="0" * 12),

@@ -11,6 +11,7 @@ from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.part_index import PartIndex
 from phaseline.engine.replay.archive.read_part import index_of, part_file
+from phaseline.engine.replay.archive.write_parts import PartDraft
 from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.schemas import codec
@@ -18,8 +19,21 @@ from phaseline.schemas import codec
 EVENT = codec.encode({"specversion": "1.0", "id": "x", "source": "/me", "type": "cluster.create"})
 
 
-def made_part(folder: Path, number: int, first: int, last: int) -> PartEntry:
-    """A part with events, and the rejection of the last one."""
+def made_part(folder: Path, number: int, first: int, last: int, *, blocks: bool = True) -> PartEntry:
+    """A part with events, and the rejection of the last one. blocks: if not, as earlier versions wrote it."""
+    if not blocks:
+        return _without_blocks(folder, number, first, last)
+    header = Header(prefix="pl", partitions=2, first=first, last=last, since=first, until=last, records=True)
+    with LogWriter(folder / f"part-{number:06}.plog.zst", header) as log:
+        part = PartDraft(log.path.name, header, log)
+        for position in range(first, last + 1):
+            part.put([EventItem(position, position, f"c{position}.cluster.create", EVENT)])
+        part.put([RecordItem(f"rejection.cluster.illegal.c{last}", EVENT, 2 * last, last)])
+        part.cut()
+    return part.keep(Folder(folder))
+
+
+def _without_blocks(folder: Path, number: int, first: int, last: int) -> PartEntry:
     name, index, rejection = f"part-{number:06}.plog.zst", PartIndex(), f"rejection.cluster.illegal.c{last}"
     index.take(rejection)
     header = Header(prefix="pl", partitions=2, first=first, last=last, since=first, until=last, records=True)
@@ -36,9 +50,9 @@ def made_part(folder: Path, number: int, first: int, last: int) -> PartEntry:
     )  # fmt: skip
 
 
-def made_archive(folder: Path) -> Manifest:
-    """An archive of two parts."""
-    parts = [made_part(folder, 1, 1, 4), made_part(folder, 2, 5, 9)]
+def made_archive(folder: Path, *, blocks: bool = True) -> Manifest:
+    """An archive of two parts. blocks: if not, as earlier versions wrote it."""
+    parts = [made_part(folder, 1, 1, 4, blocks=blocks), made_part(folder, 2, 5, 9, blocks=blocks)]
     found = Manifest.new("pl", 2).extended(parts, position=9, place=20, time_ns=9)
     Folder(folder).write(found)
     return found

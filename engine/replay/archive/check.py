@@ -13,18 +13,16 @@ from dataclasses import dataclass, field
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, stored_at
 from phaseline.engine.replay import log_format
-from phaseline.engine.replay.archive.last_states import About, LastStates, is_of_raw_secret
+from phaseline.engine.replay.archive.last_states import LastStates, about_state, is_of_raw_secret
 from phaseline.engine.replay.archive.log_slice import LogSlice
 from phaseline.engine.replay.archive.manifest import NAME, Manifest, PartEntry
-from phaseline.engine.replay.archive.part_index import PartIndex
-from phaseline.engine.replay.archive.read_part import RecordSpan, index_of, part_file
+from phaseline.engine.replay.archive.part_index import PartIndex, RecordSpan
+from phaseline.engine.replay.archive.read_part import index_of, made_index, part_file
 from phaseline.engine.replay.archive.store import ArchiveStore
+from phaseline.engine.replay.archive.write_parts import keep_index
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
 from phaseline.schemas.errors import BadArchive, BadLogFile
-from phaseline.schemas.records import Mark, Rejection
-from phaseline.schemas.subjects import quoted_id
-from phaseline.schemas.templates.reading import read as read_record
 
 BYTES = 16
 MODULUS = 1 << (8 * BYTES)
@@ -119,10 +117,20 @@ class ReadBack:
             self._begin(part, begins, progress)
         if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
             raise self.bad(part, "its events are not in order")
-        if not found.fits(part) or (part.index_bytes and index_of(self.store, part) != index.encode()):
+        if not found.fits(part) or not self._has_its_index(part, index, progress):
             raise self.bad(part, f"{NAME} or {part.index_name} says something else about its records")
         known = (one for one in sorted(explained.union(positions)) if part.first <= one <= part.last)
         self.missing = joined([*self.missing, *missing_ranges(part.first, part.last, known)])
+
+    def _has_its_index(self, part: PartEntry, names: PartIndex, progress: Callable[[int], None]) -> bool:
+        """Whether the index of a part is the one that follows from it. names: those in it."""
+        if not part.index_bytes:
+            return not part.blocks
+        try:
+            made = made_index(self.store, part, progress) if part.blocks else names.encode()
+        except ValueError:
+            return False
+        return index_of(self.store, part) == made
 
     def _take(self, item: RecordItem, explained: set[int]) -> None:
         assert self.states is not None
@@ -135,9 +143,7 @@ class ReadBack:
         if self.states is None:
             self.states = LastStates[bytes]()
             for body in _told(bodies, progress):
-                record = read_record(body)
-                if not isinstance(record, Rejection):
-                    entity = About(f"{record.entity.kind}.{quoted_id(record.entity.id)}", isinstance(record, Mark))
+                if (entity := about_state(body)) is not None:
                     self.states.put(entity, body)
         elif sum(map(_hash, _told(bodies, progress))) != sum(map(_hash, _told(self.states.values(), progress))):
             raise self.bad(part, "it begins with other states than the parts before it lead to")
@@ -183,6 +189,32 @@ def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None)
         problem = f"other events are missing than {NAME} says: {reading.missing}"
         raise BadArchive(name=store.name, problem=problem)
     return manifest, reading
+
+
+def reindex(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None) -> list[PartEntry]:
+    """Make the indexes of an archive anew that are lost or damaged, and return their parts; raises `BadArchive`."""
+    return [part for part in store.existing_manifest().parts if part.index_bytes and _reindexed(store, part, progress)]
+
+
+def _reindexed(store: ArchiveStore, part: PartEntry, progress: Callable[[int], None]) -> bool:
+    """Whether the index of a part had to be made anew."""
+    try:
+        index_of(store, part)
+    except BadArchive:
+        names, events = PartIndex(), 0
+        for items in part_file(store, part).slices():
+            for item in items:
+                if isinstance(item, RecordItem):
+                    names.take(item.subject)
+                events += isinstance(item, EventItem)
+            progress(events)
+            events = 0
+        made = made_index(store, part, progress) if part.blocks else names.encode()
+        if (len(made), hashlib.sha256(made).hexdigest()) != (part.index_bytes, part.index_sha256):
+            raise store.failed(f"{part.name}: its index is not the one that {NAME} names") from None
+        keep_index(store, part, made)
+        return True
+    return False
 
 
 async def are_held(installation: Installation, parts: Iterable[PartEntry]) -> bool:

@@ -1,10 +1,15 @@
 """The last records of all entities: what states are made of. Told by subjects alone, so that no record is decoded.
 
-Belongs here: which entity a subject is about, keeping its last transition and the mark behind it.
+Belongs here: which entity a subject is about, or a state at the head of a part; keeping its last transition and the
+mark behind it.
 """
 
 from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
+
+from phaseline.schemas.records import Mark, Rejection
+from phaseline.schemas.subjects import quoted_id
+from phaseline.schemas.templates import reading
 
 T = TypeVar("T")
 MARKED = "transition.mark.-.-."
@@ -31,6 +36,14 @@ def about(subject: str) -> About | None:
         return None
     _, kind, _, _, tokens = subject.split(".", 4)
     return About(f"{kind}.{tokens}", is_mark=False)
+
+
+def about_state(body: bytes) -> About | None:
+    """The entity of a state, by its body; None for what is of none."""
+    record = reading.read(body)
+    if isinstance(record, Rejection):
+        return None
+    return About(f"{record.entity.kind}.{quoted_id(record.entity.id)}", isinstance(record, Mark))
 
 
 class LastStates(Generic[T]):
@@ -61,11 +74,15 @@ class LastStates(Generic[T]):
         return replaced
 
     def values(self) -> Iterator[T]:
+        """All that is kept, in the order of `items`."""
+        return (value for _, value in self.items())
+
+    def items(self) -> Iterator[tuple[About, T]]:
         """All that is kept: of each entity the transition first, then the mark."""
         for entity, value in self._transitions.items():
-            yield value
+            yield About(entity, is_mark=False), value
             if entity in self._marks:
-                yield self._marks[entity]
+                yield About(entity, is_mark=True), self._marks[entity]
         for entity, value in self._marks.items():
             if entity not in self._transitions:
-                yield value
+                yield About(entity, is_mark=True), value

@@ -16,7 +16,8 @@ from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadArchive
 
-FORMAT = 1
+FORMAT = 2
+"""Since 2 parts may have blocks."""
 NAME = "manifest.json"
 INDEX = ".index"
 """How the name of an index ends: `part-000001.index`."""
@@ -29,7 +30,7 @@ BOUND = (
     "name", "first", "last", "since", "until", "states", "events", "records", "bytes", "sha256",
     "lowest", "highest", "earliest", "latest", "spread", "index_bytes", "index_sha256",
 )  # fmt: skip
-"""The fields of a part that the log's own note vouches for (`Manifest.digest`). A field that is added later is not."""
+"""The fields of a part that the log's own note vouches for (`Manifest.digest`), in each version."""
 
 
 class PartEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +39,8 @@ class PartEntry(msgspec.Struct, frozen=True, kw_only=True):
     states, events, records: how many it holds. bytes, sha256: of the file as it is stored.
     lowest, highest: the places of its first and its last record; 0 without records. earliest, latest: when these were
     stored, ns. spread: by how many places, at most, a record stands behind one with a higher place; -1 if that is not
-    known. index_bytes, index_sha256: of the file `index_name`; 0 if there is none.
+    known. index_bytes, index_sha256: of the file `index_name`; 0 if there is none. blocks: of how many it is made; 0 in
+    parts of earlier versions (`part_index`).
     """
 
     name: Name
@@ -58,6 +60,12 @@ class PartEntry(msgspec.Struct, frozen=True, kw_only=True):
     spread: int = -1
     index_bytes: Count = 0
     index_sha256: str = ""
+    blocks: Count = 0
+
+    @property
+    def facts(self) -> list[Any]:
+        """What the log's own note vouches for. Earlier notes know of no blocks."""
+        return [*(getattr(self, name) for name in BOUND), *([self.blocks] if self.blocks else [])]
 
     @property
     def index_name(self) -> str:
@@ -100,7 +108,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     def extended(self, parts: list[PartEntry], **values: Any) -> "Manifest":
         """With further parts, and other values for what they change."""
-        return replace(self, parts=[*self.parts, *parts], **values)
+        return replace(self, format=FORMAT, parts=[*self.parts, *parts], **values)
 
     @property
     def ends(self) -> tuple[int, int, int]:
@@ -118,7 +126,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     def digest(self, position: int) -> str:
         """What tells the parts up to this event, and where the archive begins, from all others."""
-        parts = [[getattr(part, name) for name in BOUND] for part in self.up_to(position)]
+        parts = [part.facts for part in self.up_to(position)]
         whole = [self.archive, self.prefix, self.partitions, self.begins, self.begins_ns, parts]
         return hashlib.sha256(msgspec.json.encode(whole)).hexdigest()
 

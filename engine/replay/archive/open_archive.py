@@ -2,8 +2,9 @@
 
 Belongs here: moments, states at a place, records on subjects, single events and records, from the parts of an archive.
 Does not: reading archive and stream as one (`log.log`), replaying (`archived_log`).
-A part is read from its beginning. The states at a place are those at the head of the last part whose earlier records
-are all up to this place, and the records behind them.
+Of a part only the blocks are read that its index names. A part without blocks or without its index is read whole. The
+states at a place are those at the head of the last part whose earlier records are all up to this place, and the records
+behind them. Single entities are searched from the place backwards.
 Whoever reads an archive may have other work to do in its event loop. So files are read in threads, a piece at a time,
 and one reader after the other: many of them would only take processors and memory from each other.
 """
@@ -11,10 +12,12 @@ and one reader after the other: many of them would only take processors and memo
 import asyncio
 import re
 from bisect import bisect_left
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
+from phaseline.engine import logs
 from phaseline.engine.core.message import BATCH_LIMIT, COPY
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.installation import Installation
@@ -22,17 +25,18 @@ from phaseline.engine.log.when import Moment, Time
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.replay.archive import part_index
 from phaseline.engine.replay.archive.check import are_held
-from phaseline.engine.replay.archive.last_states import MARKED, about
+from phaseline.engine.replay.archive.last_states import MARKED, about, about_state
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.open_store import store_at
-from phaseline.engine.replay.archive.read_part import index_of, part_file, places
+from phaseline.engine.replay.archive.part_index import Block, BlockIndex
+from phaseline.engine.replay.archive.read_part import block_index, index_of, part_file, places, read_blocks
 from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.export_log import short_subject
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import BadArchive, BadLogFile
 from phaseline.schemas.records import Transition, nanoseconds
-from phaseline.schemas.subjects import partition_of, quoted_id
+from phaseline.schemas.subjects import SHORTENED, partition_of
 from phaseline.schemas.templates import reading
 
 BY_WORKER = b"NATS/1.0\r\nNats-Batch-Id:archive\r\n\r\n"
@@ -42,8 +46,13 @@ AT_ONCE = 8
 KEPT, MOMENTS = 200_000, 1_000
 """The most entities whose states at a place are kept for the next question, about 150 MB; and the most moments."""
 T = TypeVar("T")
+log = logs.get_logger(__name__)
 States = dict[str, bytes]
 """The last transition of each entity, by kind and tokens: `node.c1.p.n1`."""
+Choice = Callable[[BlockIndex], Iterable[Block]]
+"""Which blocks of a part a question is about."""
+INDEXES = 4
+"""Indexes that are kept for the next question."""
 
 
 class _Selected(NamedTuple):
@@ -65,6 +74,10 @@ class Archive:
         """The states at the place that was asked for last: a command, or a page, asks several times."""
         self._moments: dict[int | Time, Moment] = {}
         """Those that were asked for. They never change."""
+        self._indexes: dict[str, BlockIndex | None] = {}
+        """Those that were read last, by the names of their parts."""
+        self._is_told = False
+        """Whether people were told that a part is read whole."""
 
     @classmethod
     async def of(cls, where: str, installation: Installation) -> "Archive":
@@ -130,25 +143,26 @@ class Archive:
             end = named.ns + named.width
             self._check_begins(named.ns >= self.manifest.begins_ns, "that time")
             parts = [part for part in self.manifest.parts if part.records and part.earliest < end]
-            last = await self._last(parts, lambda item: item.time_ns < end)
+            last = await self._last(parts, lambda _, time_ns: time_ns < end)
         else:
             self._check_begins(named >= self.manifest.begins, f"place {named}")
             parts = [part for part in self.manifest.parts if part.records and part.lowest <= named]
-            last = await self._last(parts, lambda item: item.place <= named)
+            last = await self._last(parts, lambda place, _: place <= named)
         if last is None:
             return Moment(self.manifest.begins, named.ns if isinstance(named, Time) else self.manifest.begins_ns)
         place = last.place if isinstance(named, Time) else named
         place -= _records_to_cut(last) if last.place == place else 0
         return Moment(place, named.ns if isinstance(named, Time) else last.time_ns)
 
-    async def _last(self, parts: Sequence[PartEntry], fits: Callable[[RecordItem], bool]) -> RecordItem | None:
-        """The record with the highest place among those that fit: all up to a place or a time."""
+    async def _last(self, parts: Sequence[PartEntry], fits: Callable[[int, int], bool]) -> RecordItem | None:
+        """The record with the highest place among those whose place and time fit: all up to a place or a time."""
         found: RecordItem | None = None
         for part in reversed(parts):
             if found is not None and part.highest < found.place:
                 continue
-            async for records in self._read(self._records(part)):
-                last = max(filter(fits, records), key=lambda one: one.place, default=None)
+            async for items in self._read(self.items(part, lambda index: index.with_last(fits))):
+                records = (one for one in items if isinstance(one, RecordItem) and fits(one.place, one.time_ns))
+                last = max(records, key=lambda one: one.place, default=None)
                 if last is not None and (found is None or last.place > found.place):
                     found = last
         return found
@@ -162,10 +176,14 @@ class Archive:
     async def transitions(self, patterns: Sequence[tuple[str, str]], place: int) -> list[Transition]:
         """The last transition up to a place of each entity that a pattern selects: a kind or `*`, and tokens of ids."""
         self._check_begins(place >= self.manifest.begins, f"place {place}")
-        selection = _Selection([f"{kind}.{tokens}" for kind, tokens in patterns])
+        selection = _Selection(patterns)
         async with self._asking:
             if self._kept is not None and self._kept[0] == place:
                 states = self._kept[1]
+            elif selection.is_exact and (indexes := await asyncio.to_thread(self._indexes_to, place)):
+                states = States()
+                async for _ in self._read(self._searched(states, indexes, place, selection.exact)):
+                    pass
             else:
                 base, states = self._base(place), States()
                 is_kept = self.manifest.parts[base].states <= KEPT
@@ -175,21 +193,46 @@ class Archive:
         found = await asyncio.to_thread(lambda: list(map(reading.read, selection.of(states))))
         return [record for record in found if isinstance(record, Transition)]
 
+    def _indexes_to(self, place: int) -> "list[_Indexed]":
+        """The last parts with records up to a place, each with its index; the first one has the states before them.
+
+        Empty if one of the indexes cannot be read.
+        """
+        base, *later = self.manifest.parts[self._base(place) :]
+        found: list[_Indexed] = []
+        for part in [base, *(one for one in later if one.records and one.lowest <= place)]:
+            if (index := self._index(part)) is None:
+                return []
+            found.append(_Indexed(part, index, is_base=part is base))
+        return found
+
+    def _searched(
+        self, states: States, indexes: "Sequence[_Indexed]", place: int, keys: Collection[str]
+    ) -> Iterator[object]:
+        """Find the states of some entities at a place, from there backwards, a block at a time."""
+        wanted = set(keys)
+        for one in reversed(indexes):
+            for items in read_blocks(self.store, one.part, one.backwards(wanted, place)):
+                for item in reversed(items):
+                    found = _about(item, place)
+                    if found is not None and found[0] in wanted:
+                        wanted.discard(found[0])
+                        states[found[0]] = found[1]
+                yield items
+
     def _folded(self, states: States, base: int, place: int, only: "_Selection | None") -> Iterator[object]:
         """Bring `states` to a place, a piece at a time, from the head of a part on. only: no other entities."""
+        names = None if only is None else only.names
         for part in self.manifest.parts[base:]:
             highest, is_base = 0, part is self.manifest.parts[base]
-            for items in self.items(part) if is_base or part.lowest <= place else ():
+            choose: Choice | None = None if names is None else lambda index: index.holding(names)
+            for items in self.items(part, choose) if is_base or part.lowest <= place else ():
                 for item in items:
-                    if isinstance(item, StateItem) and is_base:
-                        record = reading.read(item.body)
-                        if isinstance(record, Transition):
-                            _put(states, f"{record.entity.kind}.{quoted_id(record.entity.id)}", item.body, only)
-                    elif isinstance(item, RecordItem):
+                    if isinstance(item, RecordItem):
                         highest = max(highest, item.place)
-                        found = about(item.subject) if item.place <= place else None
-                        if found is not None and not found.is_mark:
-                            _put(states, found.entity, item.body, only)
+                    found = _about(item, place) if is_base or not isinstance(item, StateItem) else None
+                    if found is not None and (only is None or only.has(found[0])):
+                        states[found[0]] = found[1]  # those of one entity are in order
                 yield items
                 if 0 <= part.spread < highest - place:  # all that follow are later
                     break
@@ -210,11 +253,17 @@ class Archive:
         since = nanoseconds(start) if isinstance(start, str) and start != "start" else 0
         first = start if isinstance(start, int) else 1
         parts = [part for part in self.manifest.parts if part.highest >= first and part.latest >= since]
+        names = part_index.names_in(short)
+
+        def choose(index: BlockIndex) -> Iterator[Block]:
+            some = index.blocks if names is None else index.holding(names)
+            return (one for one in some if one.highest >= first and one.lowest <= up_to and one.latest >= since)
+
         for number, part in enumerate(parts):
             # No record of a later part is before this place.
             lowest = min((later.lowest for later in parts[number + 1 :] if later.records), default=up_to + 1)
-            if part.lowest <= up_to and await self._may_hold(part, short):
-                async for found in self._read(self._stored(part, fits)):
+            if part.lowest <= up_to and await self._may_hold(part, names):
+                async for found in self._read(self._stored(part, fits, choose)):
                     held += [one for one in found.records if first <= one.sequence <= up_to and one.time_ns >= since]
                     if held and part.spread >= 0:  # what follows in this part is not before this place
                         ready, held = _before(held, min(lowest, found.highest - part.spread))
@@ -224,19 +273,20 @@ class Archive:
             for piece in ready:
                 yield piece
 
-    async def _may_hold(self, part: PartEntry, filters: Sequence[str]) -> bool:
-        """Whether a part may have records on these subjects, by its index."""
-        names = [part_index.name_in(one) for one in filters]
-        wanted = [name for name in names if name is not None]
-        if not part.index_bytes or len(wanted) < len(names) or not names:
+    async def _may_hold(self, part: PartEntry, names: Collection[str] | None) -> bool:
+        """Whether a part may have records with one of these names, by its index; None: any record is wanted."""
+        if part.blocks or not part.index_bytes or names is None:  # of a part with blocks, these are chosen
             return True
-        index = await asyncio.to_thread(index_of, self.store, part)
-        return part_index.may_hold(index, wanted)
+        try:
+            return part_index.may_hold(await asyncio.to_thread(index_of, self.store, part), names)
+        except BadArchive as error:
+            self._tell(part, error.problem)
+            return True
 
-    def _stored(self, part: PartEntry, fits: Callable[[str], bool]) -> Iterator[_Selected]:
+    def _stored(self, part: PartEntry, fits: Callable[[str], bool], choose: Choice) -> Iterator[_Selected]:
         """The records of a part that a reader wants, as messages of LOG."""
         partition, highest, prefix = 0, 0, self.manifest.prefix
-        for items in self.items(part):
+        for items in self.items(part, choose):
             found: list[Stored] = []
             for item in items:
                 if isinstance(item, EventItem):
@@ -244,7 +294,9 @@ class Archive:
                 elif isinstance(item, RecordItem):
                     highest = max(highest, item.place)
                     if not item.subject.startswith(MARKED) and fits(item.subject):
-                        subject = f"{prefix}.log.{partition}.{item.subject}"
+                        root = part_index.names_of(item.subject)[0]
+                        own = partition if len(root) >= SHORTENED else partition_of(root, self.manifest.partitions)
+                        subject = f"{prefix}.log.{own}.{item.subject}"
                         found.append(Stored(subject, item.body, item.place, item.time_ns, 0, BY_WORKER))
             yield _Selected(found, highest)
 
@@ -253,7 +305,8 @@ class Archive:
         found: dict[int, Stored] = {}
         for part in self.manifest.parts:
             wanted = {one for one in positions if part.first <= one <= part.last}
-            async for items in self._read(self.items(part) if wanted else iter(())):
+            found_in = self.items(part, partial(BlockIndex.with_events, positions=wanted)) if wanted else iter(())
+            async for items in self._read(found_in):
                 for item in items:
                     if isinstance(item, EventItem) and item.sequence in wanted:
                         found[item.sequence] = self._event(item)
@@ -272,7 +325,7 @@ class Archive:
         """The record at a place, as LOG held it; None if there is none."""
         for part in self.manifest.parts:
             if part.records and part.lowest <= place <= part.highest:
-                async for found in self._read(self._stored(part, lambda _: True)):
+                async for found in self._read(self._stored(part, lambda _: True, partial(BlockIndex.at, place=place))):
                     for one in found.records:
                         if one.sequence == place:
                             return one
@@ -288,44 +341,93 @@ class Archive:
             if len(found) < AT_ONCE:
                 return
 
-    def _records(self, part: PartEntry) -> Iterator[list[RecordItem]]:
-        """The records of a part, a piece at a time."""
-        return ([item for item in items if isinstance(item, RecordItem)] for items in self.items(part))
+    def items(self, part: PartEntry, choose: "Choice | None" = None) -> Iterator[Sequence[Item]]:
+        """The items of a part, a piece at a time, in order; raises `BadArchive` if it is damaged or absent.
 
-    def items(self, part: PartEntry) -> Iterator[Sequence[Item]]:
-        """The items of a part, a piece at a time; raises `BadArchive` if it is damaged or absent."""
+        choose: says of the index of the part which blocks are wanted. Without an index, all items come.
+        """
+        index = None if choose is None else self._index(part)
+        if choose is not None and index is not None:
+            yield from read_blocks(self.store, part, choose(index))
+            return
         try:
             yield from part_file(self.store, part).slices()
         except BadLogFile as error:
             raise self._bad(f"{error}{places(part)}") from None
 
+    def _index(self, part: PartEntry) -> BlockIndex | None:
+        """The index of a part with blocks; None if there is none. The first time, that is logged."""
+        if part.name not in self._indexes:
+            found: BlockIndex | None = None
+            try:
+                if part.blocks:
+                    found = block_index(self.store, part)
+                else:
+                    self._tell(part, "an earlier version wrote it, without blocks")
+            except BadArchive as error:
+                self._tell(part, error.problem)
+            while len(self._indexes) >= INDEXES:
+                self._indexes.pop(next(iter(self._indexes)), None)
+            self._indexes[part.name] = found
+            return found
+        return self._indexes[part.name]
+
+    def _tell(self, part: PartEntry, problem: str) -> None:
+        """Say once that a part is read whole."""
+        if not self._is_told:
+            self._is_told = True
+            log.warning("archive_read_whole", archive=self.name, part=part.name, problem=problem)
+
     def _bad(self, problem: str) -> BadArchive:
         return BadArchive(name=self.name, problem=problem)
+
+
+class _Indexed(NamedTuple):
+    """A part with its index. is_base: whether its head has the states before the records that are asked for."""
+
+    part: PartEntry
+    blocks: BlockIndex
+    is_base: bool
+
+    def backwards(self, wanted: Collection[str], place: int) -> Iterator[Block]:
+        """The blocks that may have states of these entities up to a place, from the last one on; none once none is."""
+        for block in reversed(self.blocks.holding([f"transition.{key}" for key in wanted])):
+            if not wanted:
+                return
+            if 0 < block.lowest <= place or (self.is_base and not block.highest):
+                yield block
 
 
 class _Selection:
     """Entities by patterns: kind and tokens, with wildcards."""
 
-    def __init__(self, patterns: Sequence[str]) -> None:
-        wild = [one for one in patterns if "*" in one or one.endswith(">")]
-        self._exact = set(patterns).difference(wild)
+    def __init__(self, patterns: Sequence[tuple[str, str]]) -> None:
+        keys = [f"{kind}.{tokens}" for kind, tokens in patterns]
+        wild = [one for one in keys if "*" in one or one.endswith(">")]
+        self.exact, self.is_exact = set(keys).difference(wild), not wild
+        self.names = part_index.names_in([f"transition.{kind}.*.*.{tokens}" for kind, tokens in patterns])
         self._fits = _selects(wild) if wild else None
 
     def has(self, key: str) -> bool:
         """Whether an entity is selected."""
-        return key in self._exact or (self._fits is not None and self._fits(key))
+        return key in self.exact or (self._fits is not None and self._fits(key))
 
     def of(self, states: States) -> list[bytes]:
         """What is selected of these."""
         if self._fits is None:
-            return [states[key] for key in self._exact if key in states]
+            return [states[key] for key in self.exact if key in states]
         return [body for key, body in states.items() if self.has(key)]
 
 
-def _put(states: States, key: str, body: bytes, only: _Selection | None) -> None:
-    """Keep the last transition of an entity: those of one entity are in order."""
-    if only is None or only.has(key):
-        states[key] = body
+def _about(item: Item, place: int) -> tuple[str, bytes] | None:
+    """The entity of a state or of a transition up to a place, by kind and tokens, and the body; None for all else."""
+    if isinstance(item, StateItem):
+        found = about_state(item.body)
+    elif isinstance(item, RecordItem) and item.place <= place:
+        found = about(item.subject)
+    else:
+        return None
+    return None if found is None or found.is_mark else (found.entity, item.body)
 
 
 def _before(held: list[Stored], place: int) -> tuple[list[list[Stored]], list[Stored]]:

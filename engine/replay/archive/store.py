@@ -78,6 +78,13 @@ class ArchiveStore(ABC):
         except OSError as error:
             raise self._unread(name, error) from None
 
+    def unread(self, name: str, size: int) -> io.BufferedReader:
+        """A part of which the reader checks each piece by itself (`read_part.read_block`); raises `BadArchive`."""
+        try:
+            return self._open(name, size)
+        except OSError as error:
+            raise self._unread(name, error) from None
+
     def opened(self, name: str, size: int, sha256: str) -> io.BufferedReader:
         """A part or an index to read, whose bytes are those that the manifest names; raises `BadArchive` if not.
 

@@ -6,17 +6,16 @@ Belongs here: where one part ends and the next one begins, what stands in each. 
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 
 import msgspec
 
 from phaseline.engine import regular_files
-from phaseline.engine.replay.archive.last_states import LastStates
+from phaseline.engine.replay.archive.last_states import About, LastStates
 from phaseline.engine.replay.archive.log_slice import LogSlice
 from phaseline.engine.replay.archive.manifest import PartEntry
-from phaseline.engine.replay.archive.part_index import PartIndex
-from phaseline.engine.replay.archive.read_part import RecordSpan
+from phaseline.engine.replay.archive.part_index import BlockCollector, Cut, RecordSpan
 from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.export_log import eras_of, short_subject
 from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
@@ -27,8 +26,8 @@ from phaseline.schemas.version import __version__
 EVENTS = 100_000
 """Positions in one part, at least. A part has as many as there are entities, if these are more: each begins with all
 their states."""
-
-
+BLOCK = 1 << 20
+"""Bytes that a block unfolds to, at least."""
 AT_ONCE = 1_000
 """States that are written before the event loop turns again."""
 
@@ -56,36 +55,22 @@ class PartWriter:
             header = await self._header(first, last)
             self.number += 1
             with ExitStack() as stack:
-                part = _Part(f"part-{self.number:06}{self.store.mark}.plog.zst", header)
-                log = stack.enter_context(LogWriter(self.store.draft(part.name), header))
-                for number, body in enumerate(self.states.values()):
-                    log.write(StateItem(body))
+                name = f"part-{self.number:06}{self.store.mark}.plog.zst"
+                part = PartDraft(name, header, stack.enter_context(LogWriter(self.store.draft(name), header)))
+                for number, (about, body) in enumerate(self.states.items()):
+                    part.put_state(about, body)
                     if number % AT_ONCE == 0:
                         await asyncio.sleep(0)
+                part.cut()
                 while following is not None and following.sequence <= last:
-                    self._put(log, part, await self.slice.items(following))
+                    self._put(part, await self.slice.items(following))
                     progress(1)
                     following = await anext(events, None)
-                self._put(log, part, await self.slice.left(last))
-            self.parts.append(await asyncio.to_thread(self._keep, part, log))
+                self._put(part, await self.slice.left(last))
+                part.cut()
+            self.parts.append(await asyncio.to_thread(part.keep, self.store))
             first = last + 1
         return self.parts
-
-    def _keep(self, part: "_Part", log: LogWriter) -> PartEntry:
-        """Store a part that is complete, and its index."""
-        store = self.store
-        store.keep(part.name)
-        entry = part.entry(log, *store.digest(part.name))
-        try:
-            with regular_files.made(store.draft(entry.index_name)) as file:
-                file.write(part.index.encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise store.failed(error.strerror or str(error)) from None
-        store.keep(entry.index_name)
-        size, sha256 = store.digest(entry.index_name)
-        return msgspec.structs.replace(entry, index_bytes=size, index_sha256=sha256)
 
     def _end_of_part(self, first: int) -> int:
         """Where a part ends. Events that EVENTS no longer holds are in a part of their own, which has their records."""
@@ -101,12 +86,11 @@ class PartWriter:
             eras=eras_of(found.eras), purged=sorted(one for one in found.purged if first <= one <= last),
         )  # fmt: skip
 
-    def _put(self, log: LogWriter, part: "_Part", items: list[Item]) -> None:
+    def _put(self, part: "PartDraft", items: list[Item]) -> None:
+        part.put(items)
         for item in items:
-            log.write(item)
             if isinstance(item, RecordItem):
                 self._take(item)
-                part.take(item)
 
     def _take(self, item: RecordItem) -> None:
         self.states.take(item.subject, item.body)
@@ -114,22 +98,65 @@ class PartWriter:
             self.state_place = max(self.state_place, item.place)
 
 
-class _Part:
-    """What the manifest will say of the part that is being written."""
+def keep_index(store: ArchiveStore, part: PartEntry, index: bytes) -> None:
+    """Write the index of a part, and store it; raises `BadArchive`."""
+    try:
+        with regular_files.made(store.draft(part.index_name)) as file:
+            file.write(index)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise store.failed(error.strerror or str(error)) from None
+    store.keep(part.index_name)
 
-    def __init__(self, name: str, header: Header) -> None:
-        self.name, self.header, self.index = name, header, PartIndex()
-        self.records = RecordSpan()
 
-    def take(self, item: RecordItem) -> None:
-        self.records.take(item)
-        self.index.take(item.subject)
+class PartDraft:
+    """A part that is being written, and what the manifest will say of it."""
 
-    def entry(self, log: LogWriter, size: int, sha256: str) -> PartEntry:
-        counts, header, records = log.counts, self.header, self.records
+    def __init__(self, name: str, header: Header, log: LogWriter) -> None:
+        """log: the file, open, with nothing but its header."""
+        self.name, self.header, self._log = name, header, log
+        self._records, self._blocks = RecordSpan(), BlockCollector()
+        self._cuts = [Cut(*log.cut())]
+
+    def put_state(self, found: About, body: bytes) -> None:
+        """Write a state at the head."""
+        self._log.write(StateItem(body))
+        self._blocks.take_state(found)
+        self.cut(BLOCK)
+
+    def put(self, items: Iterable[Item]) -> None:
+        """Write an event with its records."""
+        for item in items:
+            self._log.write(item)
+            self._blocks.take(item)
+            if isinstance(item, RecordItem):
+                self._records.take(item)
+        self.cut(BLOCK)
+
+    def cut(self, least: int = 0) -> None:
+        """End a block, if it unfolds to so many bytes at least, and holds anything. Call it behind the last state."""
+        if self._blocks.is_begun and self._log.unpacked - self._cuts[-1].unpacked >= least:
+            self._blocks.cut()
+            self._cuts.append(Cut(*self._log.cut()))
+
+    def keep(self, store: ArchiveStore) -> PartEntry:
+        """Store the part and its index. Its file is complete."""
+        with store.draft(self.name).open("rb") as file:
+            index = self._blocks.encode(self._cuts, file) if len(self._cuts) > 1 else b""
+        store.keep(self.name)
+        entry = self._entry(*store.digest(self.name))
+        keep_index(store, entry, index)
+        size, sha256 = store.digest(entry.index_name)
+        return msgspec.structs.replace(entry, index_bytes=size, index_sha256=sha256)
+
+    def _entry(self, size: int, sha256: str) -> PartEntry:
+        """What the manifest says of it, without its index."""
+        counts, header, records = self._log.counts, self.header, self._records
         (lowest, earliest), (highest, latest) = records.first, records.last
         return PartEntry(
             name=self.name, first=header.first, last=header.last, since=header.since, until=header.until,
             states=counts["state"], events=counts["event"], records=counts["record"], bytes=size, sha256=sha256,
             lowest=lowest, highest=highest, earliest=earliest, latest=latest, spread=records.spread,
+            blocks=len(self._cuts) - 1,
         )  # fmt: skip

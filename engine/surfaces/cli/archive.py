@@ -14,7 +14,7 @@ from phaseline.engine.log.when import When
 from phaseline.engine.nats.streams import inspect
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.operations import operator
-from phaseline.engine.replay.archive.check import check
+from phaseline.engine.replay.archive.check import check, reindex
 from phaseline.engine.replay.archive.manifest import Manifest
 from phaseline.engine.replay.archive.open_store import store_at
 from phaseline.engine.replay.archive.run import Archiver, ArchiveRun
@@ -47,11 +47,12 @@ from phaseline.schemas.records import SECOND, timestamp
     "--to", "where", metavar="DIR", help="The archive: a folder, or a URL like s3://bucket/prefix. Each run adds to it."
 )
 @click.option("--check", "checked", metavar="DIR", help="Only check this archive.")
+@click.option("--reindex", "reindexed", metavar="DIR", help="Only make lost or damaged indexes of this archive anew.")
 @options.connected
 @options.output("json", "yaml")
 def archive(
     settings: Settings, *, before: When | None, keep: float | None, where: str | None, checked: str | None,
-    output: Output,
+    reindexed: str | None, output: Output,
 ) -> int | None:  # fmt: skip
     """Write finished parts of the log to files, check them, and trim the streams.
 
@@ -64,11 +65,12 @@ def archive(
     Workers may run meanwhile. A run that was interrupted is repeated by calling it again. Commands that read the past
     take --archive DIR, or PHASELINE_ARCHIVE. It is for operators (docs/security.md says which rights it needs).
     """
-    if checked is not None:
-        if where is not None or before is not None or keep is not None:
-            raise click.UsageError("--check stands alone")
-        _show_check(checked, output=output)
-        return None
+    for option, named, show in (("--check", checked, _show_check), ("--reindex", reindexed, _show_reindexed)):
+        if named is not None:
+            if any(one is not None for one in (where, before, keep, *({checked, reindexed} - {named}))):
+                raise click.UsageError(f"{option} stands alone")
+            show(named, output=output)
+            return None
     if where is None:
         raise click.UsageError("name the archive: --to DIR")
     if (before is None) == (keep is None):
@@ -158,3 +160,15 @@ def _show_check(where: str, *, output: Output) -> None:
     parts = counted(len(manifest.parts), "file")
     render.show_line(render.text_of(f"{parts} with {tally}, up to event {manifest.position}: nothing is damaged"))
     _say_missing(manifest)
+
+
+def _show_reindexed(where: str, *, output: Output) -> None:
+    store = store_at(where)
+    store.existing_manifest()
+    with store.locked(), log_source.progress_bar("reading") as bar:
+        task = bar.add_task("", total=None)
+        made = reindex(store, lambda events: bar.advance(task, events))
+    if output.is_data:
+        output.show({"at": where, "parts": [part.name for part in made]})
+    else:
+        terminal.say(f"{counted(len(made), 'index', 'indexes')} made anew")
