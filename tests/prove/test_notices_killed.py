@@ -24,7 +24,6 @@ from phaseline.engine.products.notices.fold.bodies.message import OVER, NoticeMe
 from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
-from phaseline.machines.kinds.notices.delivery import SENT
 from phaseline.schemas import codec
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Transition
@@ -270,14 +269,14 @@ async def until_all_is_sent(notices: Client, receivers: tuple[OddReceiver, ...])
     """Wait until no delivery waits any more."""
 
     async def is_sent() -> bool:
-        view = await notices.at("now")
-        return all([one.entity.facets[0].state.phase == SENT async for one in view.unsorted("delivery")])
+        view = await notices.at()
+        return not [one async for one in view.unsorted("delivery", class_=("busy", "bad", "excused", "unknown"))]
 
     async def moved() -> object:
         return [len(one.got) for one in receivers], int(time.monotonic() / 100)  # a lost one takes three minutes
 
-    async with asyncio.timeout(600):
-        await wait_for(is_sent, moved, pause=1.0)
+    async with asyncio.timeout(1_800):
+        await wait_for(is_sent, moved, pause=3.0)
 
 
 async def judge(notices: Client, wanted: Made, told: Mapping[str, Receiver]) -> None:
