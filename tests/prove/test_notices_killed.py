@@ -1,7 +1,8 @@
 """Notices while all that makes them is killed: notifiers, senders, workers, the server. Receivers refuse and hang.
 
 No notice is lost, none is doubled in the record, a replay of the log makes what is recorded, byte for byte, what stands
-as sent was taken, and whoever heard that a notice is open heard that it is over. PROVE_SCALE=0.02 makes the hour a little more than a minute.
+as sent was taken, and whoever heard that a notice is open heard that it is over. PROVE_SCALE=0.02 makes the hour a
+little more than a minute.
 """
 
 import asyncio
