@@ -65,6 +65,11 @@ class Store:
             if self.phases[notice] != "Closed"
         }
 
+    def later(self, checkpoint: FollowedTo) -> set[tuple[str, str]]:
+        """The notices of which something was said after a checkpoint."""
+        last = [some[-1] for some in self.events.values()]
+        return {(one.rule, one.group) for one in last if one.place > checkpoint.place or one.time_ns >= checkpoint.at}
+
     def _live(self, notice: str, some: list[NoticeEvent]) -> LiveNotice:
         began = [one for one in some if one.word == "begin"]
         opened = some[-1].data["opened"]
@@ -89,7 +94,8 @@ class Life:
             place, at = self.store.said
             checkpoint = self.checkpoint
             self.checkpoint = checkpoint._replace(place=max(place, checkpoint.place), at=max(at, checkpoint.at))
-        following = FollowedLog(KINDS, rules, self.checkpoint, self.store.live, former)
+        later = self.store.later(self.checkpoint)
+        following = FollowedLog(KINDS, rules, self.checkpoint, self.store.live, former, later=later)
         first, at = self._first(following, rules), self.checkpoint.at
         following.know(first, self._states(first))
         for place, record in self.log[first:upto]:

@@ -4,8 +4,10 @@ import pytest
 
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.fold.dry_run import TriedRules
+from phaseline.engine.products.notices.fold.following import RULE_CHANGED, FollowedLog, FollowedTo, LiveNotice
 from phaseline.errors import InvalidInput
 from phaseline.machines.built_in import installed
+from phaseline.schemas.records import SECOND
 from phaseline.testing import GivenRules, given_rules
 from tests.support.notice_histories import played, shown
 
@@ -323,3 +325,22 @@ def test_a_parent_that_only_tells_of_its_parts_is_no_cause_of_them() -> None:
     assert [one.data["because"] for one in failed.events if one.data["number"]] == [{}] * 2
     clusters = bad(fleet("when: {kinds: [cluster]}", nodes=1))
     assert clusters.then_told("r").told[-1].data["because"]["about"] == "node/c1/p/n1"
+
+
+# ---- rules that change
+
+
+def test_what_nobody_was_told_and_what_is_over_by_the_rules_of_now_lapses() -> None:
+    waiting = bad(fleet("when: {kinds: [node]}, for: 5m, group: entity")).event("node", "cordon", "c1/p/n1")
+    log = [*enumerate((one for _, records in waiting.steps for one in records), start=1)]
+    [began] = waiting.events
+    kept = LiveNotice("Waiting", began.data["begins"], began.sequence, 0, (), began.time_ns)
+    text = rules("when: {kinds: [node]}, group: entity, clear-after: 10m, unless: {conditions: [Unschedulable]}")
+    now = log[-1][1].time_ns + 1
+    following = FollowedLog(
+        installed(), read_rules.read(text, installed()), FollowedTo(len(log), now, 0), {("r", began.group): kept},
+        RULE_CHANGED,
+    )  # fmt: skip
+    found = [event for place, record in log for event in following.take(place, record)]
+    found += following.advance(now + 3_600 * SECOND)
+    assert [(one.trigger, one.word) for one in found] == [("lapsed", "")]

@@ -148,7 +148,7 @@ class Notifier:
         return self._following(checkpoint, found, former), checkpoint
 
     def _following(self, checkpoint: FollowedTo, found: KnownNotices, former: str) -> FollowedLog:
-        return FollowedLog(self._main.kinds, self._rules, checkpoint, found.live, former)
+        return FollowedLog(self._main.kinds, self._rules, checkpoint, found.live, former, later=found.later)
 
     async def _before_loss(self, installation: Installation, checkpoint: FollowedTo) -> FollowedTo:
         """The checkpoint in a log that was put back: what came after the backup is gone."""

@@ -4,7 +4,7 @@ Belongs here: reading both. Does not: what follows from them (`fold.following`).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from phaseline.engine.products.notices.fold.following import FollowedTo, LiveNotice
@@ -20,7 +20,8 @@ class KnownNotices(NamedTuple):
     """What a notifier finds. checkpoint: None if the log was never followed.
 
     identity, rules: those of the log that was followed, and of the rules at work then. live: the notices under way.
-    said: up to which place and time something was said of that log, also since the checkpoint.
+    said: up to which place and time something was said of that log, also since the checkpoint. later: the notices that
+    are over, of which something was said since the checkpoint.
     """
 
     checkpoint: FollowedTo | None
@@ -28,6 +29,7 @@ class KnownNotices(NamedTuple):
     rules: str
     live: Mapping[Key, LiveNotice]
     said: tuple[int, int] = (0, 0)
+    later: Collection[Key] = ()
 
 
 async def known(notices: Client, prefix: str) -> KnownNotices:
@@ -42,17 +44,19 @@ async def known(notices: Client, prefix: str) -> KnownNotices:
         rule, group, receiver = record.entity.id.split("/")
         heard[rule, group].append((receiver, record.entity.attributes.get("opened") or ""))
     live: dict[Key, LiveNotice] = {}
-    said = [(found["place"], nanoseconds(found["at"]))]
+    checkpoint = FollowedTo(found["place"], nanoseconds(found["at"]), found["first"])
+    said, later = [(checkpoint.place, checkpoint.at)], set[Key]()
     async for record in view.unsorted("notice"):
         rule, group = record.entity.id.split("/")
         told = record.entity.attributes
         if rule != OWN and told.get("log_identity") == found["log_identity"] and told.get("due"):
             said.append((told.get("sequence", 0) // PER_PLACE, nanoseconds(told["due"]) + 1))
+            if said[-1][0] > checkpoint.place or said[-1][1] > checkpoint.at:
+                later.add((rule, group))
         if rule != OWN and record.entity.facets[0].base.phase in UNDER_WAY:
             live[rule, group] = _live(record.entity, heard[rule, group])
-    checkpoint = FollowedTo(found["place"], nanoseconds(found["at"]), found["first"])
     up_to = (max(place for place, _ in said), max(at for _, at in said))
-    return KnownNotices(checkpoint, found["log_identity"], found["rules"], live, up_to)
+    return KnownNotices(checkpoint, found["log_identity"], found["rules"], live, up_to, later)
 
 
 def _live(entity: Entity, heard: Iterable[tuple[str, str]]) -> LiveNotice:

@@ -66,6 +66,8 @@ class Fold:
         self._stays: dict[str, dict[Name, NoticeGroup]] = {rule.name: {} for rule in self._lasting}
         self._returns: dict[str, dict[Name, NoticeGroup]] = {rule.name: {} for rule in self._lasting}
         self._holds: dict[Key, dict[Key, None]] = {}
+        self._elsewhere: dict[Key, NoticeGroup] = {}
+        """By where somebody would be, the notice to which they came back."""
         self._reasons = LateReasons()
         self._unwell: dict[Name, Unwelcome] = {}
         self._clocks: dict[Hashable, int] = {}
@@ -147,15 +149,17 @@ class Fold:
         sequence: of its last event. time_ns: when this is known.
         """
         group = self.groups[key]
+        group.is_announced = True
+        group.number = max(group.number, sequence - group.place * PER_PLACE)
         was_told, is_told = phase in TOLD, group.phase in TOLD
         if was_told and not is_told:
             self._release(group)
             group.phase, group.opened_at, group.due, group.window = "Open", opened_ns, None, None
             group.remind_at = time_ns + group.rule.remind if group.rule.remind else None
+        elif is_told and not was_told and not group.members:
+            self._lapse(group, time_ns)
         elif is_told and not was_told:
             group.phase, group.due, group.update_at = "Waiting", time_ns, None
-        group.is_announced = True
-        group.number = max(group.number, sequence - group.place * PER_PLACE)
         self._due.note(group)
 
     def _taken(self) -> list[NoticeEvent]:
@@ -205,15 +209,18 @@ class Fold:
     def _enter(self, rule: Rule, name: Name, record: Transition | Rejection, since: int, now: int, named: str) -> None:
         """Somebody is concerned. since, now: since when, and when that is known."""
         flaps = self._changes.note(rule, name, now, self._place)
-        group = self._returning(rule, name, now) or self._settled(self.groups.get((rule.name, named)), now)
-        if group is not None and group.name != named:
-            self._reasons.forget((rule.name, named))
+        group = self._returning(rule, name, now)
+        if group is not None:
+            self._returns_to(group, rule, record, named, now)
+        group = group or self._settled(self.groups.get((rule.name, named)), now)
         is_new = group is None
         if group is None:
             home = EVERYWHERE if is_across(rule) else self._home(name[1])
             group = NoticeGroup(rule, named, home, since, self._place, self._place, self._place)
             self.groups[group.key] = group
             group.due = self._opens(rule, since, now)
+            if (other := self._elsewhere.get((rule.name, self._plain_name(rule, record, named, now)))) is not None:
+                group.meet(other)
         group.touch(self._place)
         group.add(name, since, self._said(name, record))
         if not rule.when.is_of_happenings:
@@ -227,6 +234,30 @@ class Fold:
         elif group.phase == "Open" and group.update_at is None:
             group.update_at = now + UPDATE
         self._due.note(group)
+
+    def _plain_name(self, rule: Rule, record: Transition | Rejection, named: str, now: int) -> str:
+        """The name of the group of what began, without the place at which it began."""
+        return group_of(self._kinds, rule, record, now) if rule.group == "reason" and not rule.digest else named
+
+    def _returns_to(
+        self, group: NoticeGroup, rule: Rule, record: Transition | Rejection, named: str, now: int
+    ) -> None:  # fmt: skip
+        """Somebody comes back to a notice. Who does not know of it would let them be in another one."""
+        name = self._plain_name(rule, record, named, now)
+        if group.name != named:
+            self._reasons.forget((rule.name, named))
+            if (other := self.groups.get((rule.name, named))) is not None:
+                other.meet(group)
+        if rule.group == "cause":  # an earlier event cannot concern anybody any more
+            self._no_more_elsewhere(group)
+        group.returned[name] = None
+        self._elsewhere[rule.name, name] = group
+
+    def _no_more_elsewhere(self, group: NoticeGroup) -> None:
+        for name in group.returned:
+            if self._elsewhere.get((group.rule.name, name)) is group:
+                del self._elsewhere[group.rule.name, name]
+        group.returned.clear()
 
     def _return(self, group: NoticeGroup, now: int) -> None:
         """It is not over, as it seemed to be."""
@@ -327,11 +358,12 @@ class Fold:
 
     def _settled(self, group: NoticeGroup | None, time: int) -> NoticeGroup | None:
         """A group after all that is due before a time; None if it is over."""
-        while group is not None and (due := group.next_due) is not None and due < time:
+        while group is not None and self.groups.get(group.key) is group:
+            due = group.next_due
+            if due is None or due >= time:
+                return group
             self._fire(group, due)
-            if group.key not in self.groups:
-                return None
-        return group
+        return None
 
     def _fire(self, group: NoticeGroup, due: int) -> None:
         if group.due == due:
@@ -432,6 +464,9 @@ class Fold:
             summary = NoticeGroup(group.rule, name, EVERYWHERE, since, group.begins, group.place, group.needs)
             summary.window, summary.due, summary.is_summary = window._replace(until=time), time + 1, True
             self.groups[key] = summary
+            for elsewhere in self._elsewhere.values():
+                if elsewhere.rule is group.rule:
+                    summary.meet(elsewhere)
         summary.begins = min(summary.begins, group.begins)
         summary.meet(group)
         summary.touch(group.place)
@@ -486,6 +521,7 @@ class Fold:
         """It is over. What it held is told if it lasts from now on, because what had one cause ends together too."""
         for name in group.former:
             self._may_not_return(group, name)
+        self._no_more_elsewhere(group)
         self._reasons.forget(group.key)
         self._release(group)
         for held in [self.groups[key] for key in self._holds.get(group.key, ())]:

@@ -7,7 +7,7 @@ Belongs here: `FollowedTo`, `LiveNotice`, `FollowedLog`. Does not: reading logs,
 (`engine.products.notices`), what makes a notice (`fold`).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import NamedTuple
 
 from phaseline.engine.products.notices.fold.fold import Fold, root_of
@@ -69,10 +69,11 @@ class FollowedLog:
 
     def __init__(
         self, kinds: Kinds, rules: Rules, checkpoint: FollowedTo, live: Mapping[Key, LiveNotice], former: str = "",
-        home: Callable[[str], Hashable] = root_of,
+        home: Callable[[str], Hashable] = root_of, later: Collection[Key] = (),
     ) -> None:  # fmt: skip
-        """Nothing is read yet."""
+        """Nothing is read yet. later: the notices that are over, of which something was said after the checkpoint."""
         self._fold, self._checkpoint, self._live, self._former = Fold(kinds, rules, home), checkpoint, live, former
+        self._later = later
         self._heard = {key: one.to for key, one in live.items()}
         self.is_silent = True
         """Whether what is read was said before."""
@@ -115,10 +116,10 @@ class FollowedLog:
         self.is_silent = False
         self._fold.advance(self._checkpoint.at)
         groups, found = self._fold.groups, list[NoticeEvent]()
-        if self._former:
-            for key, group in [*groups.items()]:
-                if key not in self._live and group.is_announced:
-                    self._fold.disown(key, self._checkpoint.at)
+        for key, group in [*groups.items()]:
+            is_known = key in self._live or (key in self._later and not self._former)
+            if group.is_announced and not is_known:  # the record knows better: it ended, or there was none
+                self._fold.disown(key, self._checkpoint.at)
         for key, one in self._live.items():
             if key in groups:
                 if self._former:

@@ -70,7 +70,8 @@ class NoticeGroup:
     home: whose clock tells when it is due. begins: the place from which on the log makes it. needs: the place from
     which on the log makes all that has a part in what it is now, such as what held it before. due: when it opens, or
     closes, or its window ends. is_summary: whether it is what a window left. left: how many left, by class. former: who
-    left lately, and when. last: who left last. noted: when it falls due next, as the order knows it (`due`).
+    left lately, and when. returned: under which names others may be who came back to it, and would else be there. last:
+    who left last. noted: when it falls due next, as the order knows it (`due`).
     """
 
     rule: Rule
@@ -90,6 +91,7 @@ class NoticeGroup:
     most: int = 0
     left: Counter[str] = field(default_factory=Counter)
     former: dict[Name, int] = field(default_factory=dict)
+    returned: dict[str, None] = field(default_factory=dict)
     last: tuple[Name, Saying] | None = None
     opened_at: int = 0
     ended_at: int = 0
