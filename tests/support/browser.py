@@ -62,10 +62,12 @@ class Tab:
         self.errors: list[str] = []
         self.asked: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on(
-            "console", lambda said: said.type == "error" and self.errors.append(f"{said.text} {said.location['url']}")
-        )
+        page.on("console", self._complained)
         page.on("request", lambda request: self.asked.append(request.url))
+
+    def _complained(self, said: Any) -> None:
+        if said.type == "error":
+            self.errors.append(f"{said.text} {said.location['url']}")
 
     async def goto(self, address: str) -> None:
         """Open an address and wait until the page shows data."""
