@@ -126,8 +126,7 @@ class Latest(StateView):
             async for _, messages in self._read(pattern):
                 number += len(messages)
                 progress(number)
-                kept = self._chosen(messages, wanted) if wanted.is_narrow else messages
-                found.add(self._sortable(kept, numbers))
+                found.add(self._sortable(self._chosen(messages, wanted), numbers))
         for some in found.merged():
             yield [one for one in await self._transitions(some) if wanted.selects(one.entity)]
 
@@ -174,6 +173,8 @@ class Latest(StateView):
 
     def _chosen(self, messages: Sequence[Stored], wanted: EntityFilter) -> list[Stored]:
         """The messages of entities that may be wanted. Of the others as little is decoded as says so."""
+        if not wanted.is_narrow:
+            return [*messages]
         likely = [one for one in messages if wanted.may(one.data) or not self._is_genuine(one)]
         entities = entities_in_state(self.installation.layout.state, likely)
         read = zip(likely, entities, strict=True)

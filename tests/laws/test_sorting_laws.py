@@ -27,12 +27,12 @@ def stored(kind: str, entity_id: str, sequence: int) -> Stored:
     )
 
 
-@given(st.lists(st.tuples(KINDS, IDS)), st.integers(1, 7), st.integers(1, 5), st.integers(1, 4))
+@given(st.lists(st.tuples(KINDS, IDS)), st.integers(1, 7), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3))
 def test_of_each_entity_the_newest_message_comes_in_the_order_of_ids(
-    named: list[tuple[str, str]], run: int, piece: int, step: int
+    named: list[tuple[str, str]], run: int, piece: int, step: int, given_at_once: int
 ) -> None:
     found = [(kind, one, stored(kind, one, sequence)) for sequence, (kind, one) in enumerate(named, 1)]
-    sorting = SortedMessages(run, piece)
+    sorting = SortedMessages(run, piece, given_at_once)
     for start in range(0, len(found), step):
         sorting.add(
             SortedMessage.of(kind, one, message, message.block) for kind, one, message in found[start : start + step]
@@ -40,7 +40,7 @@ def test_of_each_entity_the_newest_message_comes_in_the_order_of_ids(
     newest = {(kind, one): message for kind, one, message in found}
     wanted = sorted(newest, key=lambda name: (natural(name[1]), name[0], newest[name].subject))
     pieces = [*sorting.merged()]
-    assert all(len(some) <= piece for some in pieces)
+    assert all(len(some) <= given_at_once for some in pieces)
     shown = [(one.subject, one.data, one.sequence, one.block) for some in pieces for one in some]
     assert shown == [(one.subject, one.data, one.sequence, one.block) for one in map(newest.__getitem__, wanted)]
     assert [*sorting.merged()] == [[]]  # what was given is forgotten

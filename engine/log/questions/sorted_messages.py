@@ -19,6 +19,8 @@ from phaseline.schemas.subjects import natural
 
 RUN, PIECE = 16_000, 200
 """Messages of a run, and of a piece of it, which is unpacked at once."""
+GIVEN = 1_000
+"""Messages that are given together: what is beside their entities is read for all of them."""
 RUN_BYTES = 16 << 20
 """The size of messages at which a run ends before it has so many."""
 FAST = 1
@@ -53,9 +55,9 @@ _unpack = msgspec.msgpack.Decoder(list[SortedMessage]).decode
 class SortedMessages:
     """Messages that come in any order, and go in that of their entities."""
 
-    def __init__(self, run: int = RUN, piece: int = PIECE) -> None:
-        """None so far. run, piece: messages of a run, and of a piece of it."""
-        self._run, self._piece = run, piece
+    def __init__(self, run: int = RUN, piece: int = PIECE, given: int = GIVEN) -> None:
+        """None so far. run, piece: messages of a run, and of a piece of it. given: messages that are given together."""
+        self._run, self._piece, self._given = run, piece, given
         self._held: list[SortedMessage] = []
         self._size = 0
         self._runs: list[deque[bytes]] = []
@@ -81,7 +83,7 @@ class SortedMessages:
             if one.subject != last:
                 last = one.subject
                 found.append(one.stored)
-                if len(found) == self._piece:
+                if len(found) == self._given:
                     yield found
                     found = []
         yield found
