@@ -193,10 +193,7 @@ def _kind_in(start: str) -> str:
 
 
 def entities_in_state(stream: str, messages: Sequence[LastMessage | Stored]) -> list[EntityAfter | None]:
-    """What a tree takes from each message of STATE; None from the copy of a foreign message, which is reported.
-
-    As `record_in_state`, for many at a time.
-    """
+    """What a tree takes from each message of STATE; None from the copy of a foreign message, which is reported."""
     try:
         if not any(map(foreign.is_copy, [message.block for message in messages])):
             found = reading.read_entities([message.data for message in messages])

@@ -110,19 +110,25 @@ class Session:
 
     def up(self, call: Callable[..., None], *args: Any) -> None:
         """Let something reach the server after what was sent before."""
-        world = self.world
-        self._up_at = at = max(self._up_at, self.blocked_until, world.now + self.server.network.delay())
-        world.at(at, self._if_open, call, *args)
+        at = self.world.now + self.server.network.delay()
+        at = max(at, self._up_at)
+        self._up_at = at = max(at, self.blocked_until)
+        self.world.at(at, self._if_open, call, args)
 
     def down(self, call: Callable[..., None], *args: Any) -> None:
         """Let something reach the client after what was sent before."""
-        world = self.world
-        self._down_at = at = max(self._down_at, self.blocked_until, world.now + self.server.network.delay())
-        world.at(at, self._if_open, self.client.process.arrive, call, *args)
+        at = self.world.now + self.server.network.delay()
+        at = max(at, self._down_at)
+        self._down_at = at = max(at, self.blocked_until)
+        self.world.at(at, self._arrives, call, args)
 
-    def _if_open(self, call: Callable[..., None], *args: Any) -> None:
+    def _if_open(self, call: Callable[..., None], args: tuple[Any, ...]) -> None:
         if self.is_open:
             call(*args)
+
+    def _arrives(self, call: Callable[..., None], args: tuple[Any, ...]) -> None:
+        if self.is_open:
+            self.client.process.arrive(call, args)
 
     def cut(self, notice: float) -> None:
         """Lose what is under way. The client notices so many seconds later."""

@@ -22,7 +22,7 @@ SOURCE = b"\r\nNats-Stream-Source: "
 IDLE = 1.0
 """Seconds without a message after which a stream tells its source what it has."""
 BEGINS, SLOW = (0.1, 0.2), 0.02
-"""Seconds from its start until a server asks one of its own streams; how often that does not answer."""
+"""Seconds until a stream asks another one of its server; how often that does not answer, as the server starts."""
 START, SILENCE, RETRY = 0.15, 10.0, 40.0
 """Seconds: from its start until a server asks another one, until it notices that one is lost, between two tries."""
 UNTOLD = 1_000
@@ -82,13 +82,13 @@ class CopyLink:
         self._server, self.way, self._origin = server, way, origin
         self._round, self.is_over, self._is_due = 0, False, True
         origin.listeners.append(self)
-        self._begin_later()
+        self._begin_later(0.0)
 
-    def _begin_later(self) -> None:
-        """Ask the origin for its messages. If that server is still busy it asks again after a long time."""
+    def _begin_later(self, slow: float) -> None:
+        """Ask the origin for its messages. slow: how often there is no answer; it asks again after a long time then."""
         world, self.place = self._server.world, self.way.place(self._origin)
         self._round += 1
-        seconds = RETRY if world.dice.random() < SLOW else world.dice.uniform(*BEGINS)
+        seconds = RETRY if world.dice.random() < slow else world.dice.uniform(*BEGINS)
         world.later(seconds, self._begin, self._round)
 
     def _begin(self, round_: int) -> None:
@@ -136,7 +136,7 @@ class CopyLink:
     def crash(self) -> None:
         """Begin again where the target says."""
         self._is_due = True
-        self._begin_later()
+        self._begin_later(SLOW)
 
     @property
     def is_behind(self) -> bool:

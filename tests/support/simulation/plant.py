@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from unittest import mock
 
@@ -16,7 +16,7 @@ from phaseline.engine import logs
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.nats import wire as wire_module
-from phaseline.engine.nats.streams import layout_of
+from phaseline.engine.nats.streams import layout_of, provision
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import PACING, Settings
 from phaseline.engine.worker.deciding import DecidingThread, Pace
@@ -202,6 +202,16 @@ class Plant:
         process.kill()
         self.workers.remove(process)
 
+    def is_there(self, layouts: "Layouts") -> None:
+        """Let the streams be there, and the edges added."""
+        for server in self.servers:
+            for config in layouts[server.name]:
+                server.api("STREAM.CREATE", [config["name"]], {**config, "sources": []})
+            for config in layouts[server.name]:
+                if config.get("sources"):
+                    server.api("STREAM.UPDATE", [config["name"]], config)
+        self.operator = self.world.process("operator")
+
     def add_edges(self) -> None:
         """Add the edges, as an operator does, or make what an interrupted call has left."""
         operator = self.world.process("operator")
@@ -276,6 +286,25 @@ class Plant:
         self.world.tell(f"[{level}]", event, fields)
         if level == "error" and event not in EXPECTED:
             self.faults.append(f"{event}: {fields}")
+
+
+Layouts = dict[str, list[dict[str, Any]]]
+"""By server, the configurations of its streams."""
+
+
+@cache
+def layout(edges: tuple[str, ...]) -> Layouts:
+    """The streams of an installation with these edges, as a worker and an operator make them."""
+    plant = Plant(World(0), edges, 0)
+
+    async def made() -> None:
+        async with Wire.open(plant.settings) as wire:
+            await provision(wire, plant.settings, tables.former().copies.values())
+
+    with running(plant):
+        plant.world.complete(plant.world.process("worker"), made())
+        plant.add_edges()
+        return {one.name: [stream.config for stream in one.streams.values()] for one in plant.servers}
 
 
 EXPECTED = {"partition_failed", "nats_unreachable"}

@@ -7,12 +7,14 @@ from typing import NamedTuple
 from zlib import crc32
 
 from tests.support.simulation import judge
-from tests.support.simulation.plant import TREES, Plant, running
+from tests.support.simulation.plant import TREES, Plant, layout, running
 from tests.support.simulation.troubles import Troubles
 from tests.support.simulation.world import Endless, World
 
 SECONDS = (1.0, 4.0, 8.0)
 """Virtual seconds in which agents publish and troubles begin."""
+MADE = 0.15
+"""The share of schedules in which workers and an operator make the streams. In the others these are there."""
 CALM = 240.0
 """Virtual seconds in which all must be decided once it is calm."""
 LOOK, AFTER = 0.25, 1.0
@@ -44,12 +46,17 @@ def run(seed: int, *, edges: bool | None = None, only: tuple[str, ...] = (), is_
     seconds = dice.choice(SECONDS)
     plant = Plant(world, TREES[:count], dice.choice((8, 20, 40)), seconds)
     plant.hub.is_clustered |= "replicas_lag" in only
+    is_made = dice.random() > MADE
+    streams = layout(TREES[:count]) if is_made else {}
     found: list[str] = []
     with running(plant):
         for _ in range(dice.choice((1, 2, 2, 3))):
             plant.start_worker()
-        world.run(lambda: "pl-LIVE" in plant.hub.streams or "pl-LEASE" in plant.hub.streams, 5.0)
-        plant.add_edges()
+        if is_made:
+            plant.is_there(streams)
+        else:
+            world.run(lambda: "pl-LIVE" in plant.hub.streams or "pl-LEASE" in plant.hub.streams, 5.0)
+            plant.add_edges()
         plant.start_agents()
         troubles = Troubles(plant, dice.choice((1, 3, 6)), seconds, only)
         try:

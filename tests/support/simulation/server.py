@@ -7,6 +7,7 @@ A call that no one answers here is an error of the simulation, and raises: a wor
 
 import base64
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from msgspec import json
@@ -424,6 +425,7 @@ class Uplink:
         self.is_up = True
 
 
+@lru_cache(maxsize=1 << 12)
 def _parted(call: str) -> list[str]:
     """The words of a call that say what it does, then the names in it."""
     words = call.split(".")

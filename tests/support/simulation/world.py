@@ -44,7 +44,8 @@ class ProcessLoop(asyncio.AbstractEventLoop):
         """What nobody has handled."""
         self.made: list[weakref.ref[asyncio.Task[Any]]] = []
         """The tasks that were made."""
-        self._ready = deque[Call]()
+        self.ready = deque[Call]()
+        """What is to be called in the next turn."""
         self._timers: list[tuple[float, int, Timer]] = []
         self._serial = itertools.count()
 
@@ -67,7 +68,7 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     ) -> "Call":
         """Call something in the next turn."""
         made = Call(callback, args, context or copy_context())
-        self._ready.append(made)
+        self.ready.append(made)
         return made
 
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
@@ -117,15 +118,9 @@ class ProcessLoop(asyncio.AbstractEventLoop):
         over = [one for one in known if one.done() and not one.cancelled() and one._log_traceback]
         return self.faults + [f"{one.get_name()}: {one.exception()!r}" for one in over]
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether something is ready to be called."""
-        return bool(self._ready)
-
-    @property
     def due(self) -> float:
         """When this loop has something to do; never, if it waits for others only."""
-        if self._ready:
+        if self.ready:
             return self._world.now
         timers = self._timers
         while timers:
@@ -136,7 +131,7 @@ class ProcessLoop(asyncio.AbstractEventLoop):
 
     def turn(self, first: Callable[..., object] | None = None, args: tuple[Any, ...] = ()) -> None:
         """Run what is ready now, and what that makes ready; before it, what the server has sent."""
-        ready, timers, world = self._ready, self._timers, self._world
+        ready, timers, world = self.ready, self._timers, self._world
         before = asyncio._get_running_loop()
         asyncio._set_running_loop(self)
         try:
@@ -163,7 +158,7 @@ class ProcessLoop(asyncio.AbstractEventLoop):
 
     def drop(self) -> None:
         """Forget all that was to be called."""
-        self._ready.clear()
+        self.ready.clear()
         self._timers.clear()
 
 
@@ -222,15 +217,16 @@ class Process:
             if self._wakes_at > self.world.now:
                 self._wake()
 
-    def arrive(self, call: Callable[..., object], *args: object) -> None:
+    def arrive(self, call: Callable[..., object], args: tuple[Any, ...]) -> None:
         """Let this process take what has arrived: now, if that is all there is to do at this moment."""
         if self.is_dead:
             return
-        world = self.world
-        if self._paused_until > world.now or self.loop.is_busy or self._wakes_at <= world.now or world.has_more:
+        world, loop = self.world, self.loop
+        now = world.now
+        if self._paused_until > now or loop.ready or self._wakes_at <= now or world.has_more:
             self.call(call, *args)
             return
-        self.loop.turn(call, args)
+        loop.turn(call, args)
         self._wake()
 
     def pause(self, seconds: float) -> None:
@@ -245,7 +241,8 @@ class Process:
 
     def _wake(self) -> None:
         """Run a turn when there is something to do."""
-        due = max(self.loop.due, self._paused_until)
+        due = self.loop.due()
+        due = max(due, self._paused_until)
         if due < self._wakes_at:
             self._wakes_at = due
             self.world.at(due, self._turn, due)
