@@ -72,7 +72,7 @@ def serve(listening: socket.socket, prepare: Callable[[], None]) -> str:
 
 
 def prepare_commands() -> None:
-    """Import all that commands may need, compile the tables, and read what installed packages add: each command asks for that."""
+    """Import all that commands may need, compile the tables, and read what packages add: each command asks for that."""
     metadata.entry_points = cache(metadata.entry_points)  # type: ignore[assignment]  # it reads a hundred files
     for name in (*ALSO_NEEDED, *(one for package in NEEDED for one in _modules(package))):
         importlib.import_module(name)

@@ -62,19 +62,20 @@ def started(*prepared: str) -> str:
 
 
 @cache
-def _await_server() -> None:
-    """Wait until the fork server is ready: it closes a connection that asks for nothing."""
+def _await_server(where: str) -> None:
+    """Wait until a fork server is ready: it closes a connection that asks for nothing."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(address())
+        connection.connect(where)
         connection.shutdown(socket.SHUT_WR)
         connection.recv(1)
 
 
-def started_server() -> str:
-    """As `address`, from several threads, and the server is ready."""
+def started_server(where: str | None = None) -> str:
+    """As `address`, from several threads, and the server is ready. where: another fork server."""
     with _starting:
-        _await_server()
-        return address()
+        where = where or address()
+        _await_server(where)
+        return where
 
 
 class Forked:
@@ -170,8 +171,7 @@ async def start(
 
     server: the address of a fork server of the test's own, which `started` returned.
     """
-    if server is None:
-        await asyncio.to_thread(started_server)
+    await asyncio.to_thread(started_server, server)  # not here: the test's connections would get no answers meanwhile
     loop = asyncio.get_running_loop()
     protocol = asyncio.subprocess.SubprocessStreamProtocol(limit=_DEFAULT_LIMIT, loop=loop)
     connected = loop.create_future()

@@ -36,3 +36,12 @@ def prepare(folder: str, *words: str) -> None:
     os.chdir(folder)
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         pytest.main([*words, *ONLY_COLLECT])
+    _draw_once()
+
+
+def _draw_once() -> None:
+    """Let Hypothesis look for constants in all modules, once for all: in a new checkout that takes seconds."""
+    from hypothesis import given, settings  # pytest has to import it first
+    from hypothesis.strategies import text  # likewise
+
+    settings(max_examples=1, database=None)(given(text())(lambda _: None))()
