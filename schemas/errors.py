@@ -229,8 +229,7 @@ class NotFound(PhaselineError):
     nothing_to_read = case("there is no rejection at place {place} in a tree that you may read")
     follower_gone = case("somebody deleted the follower {name!r}, after place {place}: follow again from there")
     follower_lost = case(
-        "the follower {name!r} has a gap: {problem}; read the states, remove it (`phaseline admin followers --remove "
-        "{name}`), follow from there",
+        "the follower {name!r} has a gap: {problem}; read the states, `admin followers --remove` it, follow from there",
         status=410,
     )
     no_excuse = case("no excuse stands at place {place} of the log: `phaseline levels excuses` lists them")
@@ -308,8 +307,7 @@ class InvalidInput(PhaselineError):
     )
     no_such_time = case("the time {when!r} is outside of the years 1678 to 2261: no log can hold it")
     follower_differs = case(
-        "the follower {name!r} follows {there}, not {asked}: choose another name, or remove it first "
-        "(`phaseline admin followers --remove {name}`)",
+        "the follower {name!r} follows {there}, not {asked}: choose another name, or `admin followers --remove` it",
         status=409,
     )
     several_facets = case("the {kind} {id} has several facets ({facets}): name one, as in `{calls}`")
@@ -490,11 +488,7 @@ class NotProvisioned(SetupError):
     doctor = True
     prefix: str
 
-    no_notices = case(
-        "no notices are made yet: start `phaseline notify --rules FILE`; `phaseline notices try --rules FILE` shows"
-        " what rules would have told",
-        doctor=False,
-    )
+    no_notices = case("no notices are made yet: `phaseline notify --rules FILE` makes them", doctor=False)
 
 
 class NotInstalled(SetupError):

@@ -238,7 +238,7 @@ async def test_a_loss_is_said(client: Client, tmp_path: Path) -> None:
         while not (await client.followers())[1].place:  # it has read the note
             await asyncio.sleep(0.01)
         waiting.cancel()
-    with raises(NotFound.follower_lost, match=r"'away' has a gap: .* after place \d+ may be gone .*--remove away`"):
+    with raises(NotFound.follower_lost, match=r"'away' has a gap: .* after place \d+ may be gone .*--remove` it"):
         await anext(client.follow("away", "cluster"))
     async with client.follow("there", "node"):
         pass  # nothing came for it, and it was there

@@ -55,7 +55,7 @@ async def test_a_notice_is_listed_explained_taken_and_held(
 async def test_without_a_notifier_it_is_said_what_makes_notices(working: Settings, shell: Shell) -> None:
     for words in (["notices"], ["notices", "take", "down/c1"]):
         said = await shell(*words)
-        assert (said.code, "start `phaseline notify --rules FILE`" in said.err) == (6, True), said.err
+        assert (said.code, "`phaseline notify --rules FILE` makes them" in said.err) == (6, True), said.err
 
 
 async def test_an_installation_of_notices_has_no_notices_of_its_own(shell: Shell) -> None:

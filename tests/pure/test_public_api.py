@@ -283,6 +283,7 @@ TIMES = (
     "bad_since",
     "at",
     "heard",
+    "made",
 )
 """The names of times."""
 
