@@ -230,8 +230,8 @@ async def test_gitops_measures_its_three() -> None:
 
 def test_health_by_rows_and_by_scripts_says_the_same() -> None:
     found = health.run(rounds=1)["in our own words"]
-    assert found["agree"] == found["objects"] == len(health.own().objects)
-    assert "| ratio |" in health.page({"in our own words": found})
+    assert found["agree"] == found["bare_agree"] == found["objects"] == len(health.own().objects)
+    assert "| rows / Argo CD's way |" in health.page({"in our own words": found})
 
 
 def test_rejections_of_each_sort_are_measured() -> None:
