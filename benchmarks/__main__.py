@@ -35,6 +35,7 @@ TITLES = {
     "rejections": "Rejections",
     "heartbeats": "Heartbeats",
     "replay": "Replay",
+    "archive": "An archive of 5,000,000 records",
     "reading": "Reading commands",
     "page": "The page, and many readers of the API",
     "take_over": "Taking over a partition",

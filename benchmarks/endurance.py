@@ -1,7 +1,7 @@
 """Exports, audits and replays a long log, and measures the memory: `python -m benchmarks.endurance [EVENTS]`.
 
-Belongs here: making the log, running the commands, their time and largest memory. Does not: comparing the speed
-(`replay`).
+Belongs here: making the log, running the commands, their time and largest memory; the command line of a soak too. Does
+not: comparing the speed (`replay`), the soak (`soak`).
 The default is 5,000,000 events. That takes about 6 GB of disk in a temporary directory, and a quarter of an hour.
 """
 
@@ -14,6 +14,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
+from benchmarks import soak
 from benchmarks.workload import PIECE, Workload
 from phaseline.engine.log import checkpoint
 from phaseline.engine.nats.direct_get import last_message_from_leader
@@ -86,10 +87,10 @@ def report(count: int, url: str, file: str) -> bool:
     print(f"| command | events/s | memory, MB (at most {LIMIT}) |\n|---|---|---|")
     largest = 0.0
     for words in (
-        ("export", file, "--records", "--nats", url),
-        ("replay", "--audit", "--nats", url),
-        ("replay", "--file", file, "--audit"),
-        ("replay", "--file", file),
+        ("log", "export", file, "--records", "--nats", url),
+        ("log", "replay", "--audit", "--nats", url),
+        ("log", "replay", "--file", file, "--audit"),
+        ("log", "replay", "--file", file),
     ):
         seconds, memory = measured(*words)
         largest = max(largest, memory)
@@ -98,7 +99,20 @@ def report(count: int, url: str, file: str) -> bool:
     return largest <= LIMIT
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python3 dev.py endure", description="Measure the commands that read a log.")
+def main() -> bool:
+    """What the command line asks for; whether all is as it must be."""
+    parser = argparse.ArgumentParser(
+        prog="python3 dev.py endure", description="Measure the commands that read a log; or run a soak for some hours."
+    )
     parser.add_argument("events", nargs="?", type=int, default=EVENTS, help=f"events in the log; default {EVENTS:,}")
-    raise SystemExit(0 if asyncio.run(run(parser.parse_args().events)) else 1)
+    parser.add_argument("--hours", type=float, help="run a soak for so long: memory, file handles, timers")
+    parser.add_argument("--rate", type=float, help="events a second of the soak; default: half of full load")
+    parser.add_argument("--samples", type=Path, metavar="FILE", help="where the samples of the soak go, as JSON lines")
+    given = parser.parse_args()
+    if given.hours is None:
+        return asyncio.run(run(given.events))
+    return asyncio.run(soak.run(given.hours, given.rate, given.samples))
+
+
+if __name__ == "__main__":
+    raise SystemExit(0 if main() else 1)

@@ -28,6 +28,7 @@ from benchmarks import (
     scale,
     server,
     snapshot,
+    soak,
     take_over,
     throughput,
     workers,
@@ -230,8 +231,8 @@ async def test_gitops_measures_its_three() -> None:
 
 def test_health_by_rows_and_by_scripts_says_the_same() -> None:
     found = health.run(rounds=1)["in our own words"]
-    assert found["agree"] == found["objects"] == len(health.own().objects)
-    assert "| ratio |" in health.page({"in our own words": found})
+    assert found["agree"] == found["bare_agree"] == found["objects"] == len(health.own().objects)
+    assert "| rows / Argo CD's way |" in health.page({"in our own words": found})
 
 
 def test_rejections_of_each_sort_are_measured() -> None:
@@ -260,3 +261,15 @@ async def test_the_cost_of_metrics_is_measured() -> None:
     found = await metrics.run(events=2_200, rounds=1)
     assert min(found.values()) > 0
     assert "one scrape" in metrics.page(found)
+
+
+@pytest.mark.parametrize(
+    ("last", "files", "holds"), [(100, 9, True), (103, 9, False), (97, 9, False), (100, 12, False)]
+)
+def test_a_soak_compares_what_follows_the_warm_up_with_the_end(last: int, files: int, holds: bool) -> None:
+    """Neither the first quarter nor the middle counts."""
+    sizes = [1, 2, *[100] * 3, *[500] * 4, *[last] * 3]
+    handles = [1, 2, *[9] * 3, *[50] * 4, *[files] * 3]
+    found = [soak.Sample(at, size, some, at / 2) for at, (size, some) in enumerate(zip(sizes, handles, strict=True))]
+    assert soak.verdict(found).holds == holds
+    assert soak.verdict(found).share == 0.5
