@@ -1,7 +1,6 @@
 """The command `counts`: how many entities below one are in which state, of Fleet's how many resources are ready.
 
-Belongs here: its options and layout. Does not: counting (`surfaces.client.part_counts`,
-`phaseline.engine.products.fleet.counts`).
+Belongs here: its options and layout. Does not: counting (`part_counts`, `products.fleet.counts`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,15 +10,15 @@ import click
 
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import When
+from phaseline.engine.products.commands import part_counts
+from phaseline.engine.products.commands.part_counts import PartCounts
 from phaseline.engine.products.fleet.counts import KINDS
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import entity_name, names, options, render, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
-from phaseline.engine.surfaces.client import part_counts
 from phaseline.engine.surfaces.client.entity_view import EntityView
-from phaseline.engine.surfaces.client.part_counts import PartCounts
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.fleet.counts import fraction
 from phaseline.schemas.errors import EntityUnknown

@@ -13,8 +13,8 @@ from phaseline.machines.language.table import Table
 
 def table_of(written: Table | LateTable) -> Table:
     """The table, loaded if it is not loaded yet."""
-    if isinstance(written, Table):
-        return written
+    if not isinstance(written, LateTable):
+        return written  # if it is no table, the checks say so
     found: Table = load(written.at)
     return found
 
