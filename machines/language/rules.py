@@ -64,7 +64,7 @@ def rule(name: str, *, revision: int, uses: Uses = ()) -> Callable[[T], T]:
     def declare(code: T) -> T:
         if name.startswith(RESERVED) and not code.__module__.startswith(RESERVED):
             raise ValueError(
-                f"rule {name}, of {code.__module__}: names that begin with {RESERVED!r} are those of the table language; "
+                f"rule {name}, of {code.__module__}: names that begin with {RESERVED!r} are of the table language, "
                 "use a word of your own"
             )
         setattr(code, DECLARATION, Declaration(Revision(name, revision), uses))
