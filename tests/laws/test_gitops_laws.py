@@ -9,17 +9,15 @@ from hypothesis import strategies as st
 from phaseline.engine.surfaces.testing.laws import LAWS
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.kinds.fleet import bundle, bundle_deployment, bundle_resource, git_repo
-from phaseline.machines.kinds.gitops import application, application_set, resource
 from phaseline.machines.kinds.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
 from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds
 
-KINDS = Kinds((
-    application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,
-    bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
-), checked=BUILT_IN, products=PRODUCTS)  # fmt: skip
+NAMES = {
+    "application_set", "application", "resource", "git_repo", "bundle", "bundle_deployment", "bundle_resource",
+}  # fmt: skip
+KINDS = Kinds([one for one in BUILT_IN if one.kind in NAMES], checked=BUILT_IN, products=PRODUCTS)
 OUT = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
 LATE = [{"type": "Progressing", "reason": "ProgressDeadlineExceeded"}]
 

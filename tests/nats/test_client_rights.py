@@ -1,10 +1,10 @@
 """docs/client.md, Rights: the role that the page gives a call suffices for it, and less does not."""
 
+import inspect
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 import pytest
@@ -144,9 +144,8 @@ def roles_of(calls: Iterable[str]) -> dict[str, str]:
 
 
 def public(of: type, group: str = "") -> set[str]:
-    return {
-        f"{group}{name}" for name, one in vars(of).items() if isinstance(one, FunctionType) and not name.startswith("_")
-    }
+    methods = inspect.getmembers(of, inspect.isfunction)
+    return {f"{group}{name}" for name, _ in methods if not name.startswith("_")}
 
 
 def test_every_method_is_in_the_table() -> None:

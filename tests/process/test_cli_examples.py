@@ -61,6 +61,7 @@ ENDS = {
     "phaseline doctor": {0, 1},
     "phaseline admin streams --replicas 3 --log": {1},  # something differs
     "phaseline admin streams --replicas 3 --apply": {6},  # this server is no member of a cluster
+    "phaseline admin followers --remove pager": {2},  # nobody follows
     "phaseline counts --cluster 'edge-*'": {4},  # no cluster has such a name
 }
 MEANT = (
