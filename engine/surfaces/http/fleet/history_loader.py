@@ -25,8 +25,8 @@ from phaseline.schemas.errors import BadArchive, NoAnswer, PhaselineError
 from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import quoted_id
 
-SLICE = 200
-"""Messages after which requests have a turn."""
+SLICE = 20
+"""Messages after which requests have a turn. Each request takes some turns, and a page makes some twenty requests."""
 AT_ONCE = 50
 """Entities whose earlier records are asked for at once: each has a subject for each state, of at most 1,024."""
 LOADING = "what happened before is still being read: ask again soon"
