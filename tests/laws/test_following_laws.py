@@ -4,7 +4,7 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phaseline.engine.products.notices.fold.following import FollowedLog, FollowedTo, LiveNotice, looks_back
@@ -17,6 +17,8 @@ from tests.support.notice_histories import (
     BUDGET,
     END,
     KINDS,
+    LATE_IN_A_WINDOW,
+    UNTOLD_IN_A_WINDOW,
     Logged,
     by_notice,
     fleet_logs,
@@ -143,6 +145,7 @@ def test_restarts_at_any_moment_tell_what_a_replay_tells(history: History, rules
 
 
 @BUDGET
+@example(LATE_IN_A_WINDOW, UNTOLD_IN_A_WINDOW, 6)
 @given(fleet_logs(), some_rules(), st.integers(0, 10**6))
 def test_two_that_end_at_any_moment_tell_of_several_trees_what_a_replay_tells(
     log: list[Logged], rules: Rules, seed: int

@@ -1,17 +1,35 @@
 """Laws of notices over random histories and rules: a replay tells what was told live, nothing is lost or told twice."""
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from random import Random
+from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phaseline.engine.products.notices.fold import matching
 from phaseline.engine.products.notices.fold.fold import Fold, root_of
+from phaseline.engine.products.notices.fold.grouping import entity_of
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.surfaces.testing.histories import History
 from phaseline.engine.surfaces.testing.search import histories
-from tests.support.notice_histories import BUDGET, END, KINDS, by_notice, log_of, played, shown, some_rules
+from phaseline.schemas.records import Transition
+from tests.support.notice_histories import (
+    BUDGET,
+    END,
+    KINDS,
+    LATE_IN_A_WINDOW,
+    LATE_WHEN_ALL_SEEMS_OVER,
+    UNTOLD_IN_A_WINDOW,
+    Logged,
+    by_notice,
+    fleet_logs,
+    log_of,
+    played,
+    shown,
+    some_rules,
+)
 
 
 @BUDGET
@@ -29,6 +47,30 @@ def test_live_and_replay_make_the_same_events(history: History, rules: Rules, ra
             found += live.take(place, record)
         found += live.advance(END)
         assert shown(found) == shown(replayed)
+
+
+@BUDGET
+@example(LATE_IN_A_WINDOW, UNTOLD_IN_A_WINDOW, Random(1))
+@example(LATE_WHEN_ALL_SEEMS_OVER, UNTOLD_IN_A_WINDOW, Random(1))
+@given(fleet_logs(), some_rules(), st.randoms())
+def test_a_tree_that_is_late_is_told_live_as_in_a_replay(log: list[Logged], rules: Rules, random: Any) -> None:
+    """Whether the clock counts at all while records of an earlier time are still to come, or as soon as it may."""
+    fold, replayed = played(rules, log, END)
+    live, found = Fold(KINDS, rules), list[NoticeEvent]()
+    later = [*accumulate((one.time_ns for _, one in reversed(log)), min, initial=END)][::-1]
+    for (place, record), settled in zip(log, later[1:], strict=True):
+        found += live.take(place, record)
+        if random.random() < 0.5:
+            found += live.advance(settled)
+    found += live.advance(END)
+    assert shown(found) == shown(replayed)
+    last = {entity_of(one): one for _, one in log if isinstance(one, Transition)}
+    held = {(group.rule.name, *name): group for group in fold.groups.values() for name in group.members}
+    for rule in rules.rules:
+        for name, one in last.items():
+            if not rule.when.is_of_happenings and matching.selects(KINDS, rule, one.entity):
+                group = held[rule.name, *name]
+                assert group.phase == "Open" or (group.phase == "Held" and group.held_by in fold.groups)
 
 
 @BUDGET

@@ -64,6 +64,10 @@ def some_rules(draw: st.DrawFn) -> Rules:
         "", "windows: [{name: w, opened-by: [update, delete, stop, cordon], up-to: 20s}]",
         "windows: [{name: w, from: 1970-01-01T00:00:10Z, to: 1970-01-01T00:00:30Z}]",
     ]))  # fmt: skip
+    return rules_of(texts, windows)
+
+
+def rules_of(texts: Iterable[str], windows: str = "") -> Rules:
     return read_rules.read("\n".join(["receivers: {ops: {nats: {subject: s}}}", "rules:", *texts, windows]), KINDS)
 
 
@@ -72,24 +76,28 @@ def log_of(history: History) -> list[Logged]:
     return [*enumerate(records, start=1)]
 
 
-@st.composite
-def fleet_logs(draw: st.DrawFn) -> list[Logged]:
-    """Three small trees in partitions of their own, of which one may be decided later than the others."""
+def fleet_log(happens: Iterable[tuple[int, str, str, int]], late: int = 0, slow: str = "") -> list[Logged]:
+    """Three small trees in partitions of their own. late: how many seconds later one, `slow`, is decided."""
     history = History(KINDS)
     nodes = [("node", f"c{tree}/p/n{number}") for tree in TREES for number in range(3)]
     for kind, entity in [*(("cluster", f"c{tree}") for tree in TREES), *nodes]:
         history.take(event(kind, "adopt", entity, {"phase": "Running"}))
-    for tree, kind, trigger, some in draw(st.lists(st.tuples(*HAPPENS), min_size=10, max_size=60)):
+    for tree, kind, trigger, some in happens:
         of_tree = [entity for _, entity in nodes if entity.startswith(f"c{tree}/")] if kind == "node" else [f"c{tree}"]
         for entity in of_tree[:some]:
             history.take(event(kind, trigger, entity, {"reason": "AB"[some % 2]}))
             if trigger == "deleted":
                 history.take(event(kind, "adopt", entity, {"phase": "Running"}))
     records = [one for _, one in log_of(history)]
-    late = draw(st.sampled_from([0, 0, 3, 12])) * SECOND
-    slow = f"c{draw(st.sampled_from(TREES))}"
-    due = [(one.time_ns + (late if root_of(entity_of(one)[1]) == slow else 0)) for one in records]
+    due = [(one.time_ns + (late * SECOND if root_of(entity_of(one)[1]) == slow else 0)) for one in records]
     return [*enumerate((one for _, one in sorted(zip(due, records, strict=True), key=lambda each: each[0])), start=1)]
+
+
+@st.composite
+def fleet_logs(draw: st.DrawFn) -> list[Logged]:
+    """Logs of three small trees, of which one may be decided later than the others."""
+    happens = draw(st.lists(st.tuples(*HAPPENS), min_size=10, max_size=60))
+    return fleet_log(happens, draw(st.sampled_from([0, 0, 3, 12])), f"c{draw(st.sampled_from(TREES))}")
 
 
 def played(rules: Rules, log: Iterable[Logged], end: int = FOREVER) -> tuple[Fold, list[NoticeEvent]]:
@@ -121,3 +129,14 @@ HAPPENS = (
     st.integers(1, 3),
 )  # fmt: skip
 BUDGET = settings(max_examples=50, deadline=None)
+
+ELSEWHERE = [(2, "node", "cordon", 1), (2, "node", "uncordon", 1)]
+FAILS_LATE = [(1, "node", "not_ready", 1), *ELSEWHERE * 3, (3, "node", "not_ready", 1), *ELSEWHERE * 5]
+LATE_IN_A_WINDOW = fleet_log([*FAILS_LATE, (1, "node", "overdue", 1), *ELSEWHERE], 12, "c3")
+"""What failed in a tree while a window was open is decided after the summary of the window was told."""
+LATE_WHEN_ALL_SEEMS_OVER = fleet_log([*FAILS_LATE, (1, "node", "ready", 1), *ELSEWHERE * 10], 12, "c3")
+"""The same when nobody else is concerned any more."""
+UNTOLD_IN_A_WINDOW = rules_of(
+    ["- {name: r, when: {kinds: [node]}, to: [ops], group: tree, clear-after: 10s, remind: 1m}"],
+    "windows: [{name: w, from: 1970-01-01T00:00:10Z, to: 1970-01-01T00:00:30Z}]",
+)

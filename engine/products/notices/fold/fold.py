@@ -366,15 +366,12 @@ class Fold:
         return None
 
     def _fire(self, group: NoticeGroup, due: int) -> None:
-        if group.due == due:
-            group.due = None
-            if group.phase == "Waiting":
-                self._open(group, due)
-            elif group.phase == "Held":
-                self._after_window(group, due)
-            else:
-                self._emit(group, "closed", due, "end")
-                self._forget(group, due)
+        if group.is_summary:
+            self._gather(group, due)
+        if group.next_due != due:  # it is not over after all
+            self._due.note(group)
+        elif group.due == due:
+            self._fall_due(group, due)
         elif group.calm_at == due:
             group.calm_at, group.is_flapping = None, False
             self._emit(group, "changed", due)
@@ -386,6 +383,16 @@ class Fold:
             if group.phase == "Open":
                 self._emit(group, "reminded", due, "reminder")
         self._due.note(group)
+
+    def _fall_due(self, group: NoticeGroup, due: int) -> None:
+        group.due = None
+        if group.phase == "Waiting":
+            self._open(group, due)
+        elif group.phase == "Held":
+            self._after_window(group, due)
+        else:
+            self._emit(group, "closed", due, "end")
+            self._forget(group, due)
 
     def _open(self, group: NoticeGroup, time: int) -> None:
         rule = group.rule
@@ -413,6 +420,12 @@ class Fold:
             self._run(home, time)
         if group.is_summary:
             group.members = dict(sorted(group.members.items(), key=lambda one: (one[1].since, one[0])))
+
+    def _gather(self, summary: NoticeGroup, time: int) -> None:
+        """A tree that is followed later than others may have more for a summary, also after that was told."""
+        untold = [one for one in self.groups.values() if one.rule is summary.rule and one.phase in ("Waiting", "Held")]
+        for home in dict.fromkeys(one.home for one in untold):
+            self._run(home, time)
 
     # ---- windows
 
@@ -473,6 +486,8 @@ class Fold:
         for one, member in group.members.items():
             summary.add(one, *member)
             self._stays[group.rule.name][one] = summary
+        if summary.phase == "Clearing":
+            self._return(summary, max(time, summary.ended_at))
         self._forget(group, time)
         self._due.note(summary)
 
