@@ -14,10 +14,10 @@ from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
 from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds
 
-NAMES = {
+WITH_APPLICATIONS = {
     "application_set", "application", "resource", "git_repo", "bundle", "bundle_deployment", "bundle_resource",
 }  # fmt: skip
-KINDS = Kinds([one for one in BUILT_IN if one.kind in NAMES], checked=BUILT_IN, products=PRODUCTS)
+KINDS = Kinds([one for one in BUILT_IN if one.kind in WITH_APPLICATIONS], checked=BUILT_IN, products=PRODUCTS)
 OUT = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
 LATE = [{"type": "Progressing", "reason": "ProgressDeadlineExceeded"}]
 
