@@ -72,11 +72,13 @@ class Fold:
         self._unwell: dict[Name, Unwelcome] = {}
         self._clocks: dict[Hashable, int] = {}
         self._together = Counter[Hashable]({EVERYWHERE: 1})
+        self._reached = (0, 0)
+        """The latest time of a record of any home, and its place."""
         self._advanced = 0
         self._changes = LateChanges(lambda name: max(self._clocks.get(home(name[1]), 0), self._advanced))
         self._out: list[NoticeEvent] = []
         self._place = 0
-        self._old = NoticeGroup(OLD, "", None, 0, 0, 0, 0, phase="Old")
+        self._old = NoticeGroup(OLD, "", None, 0, 0, 0, 0, (0, 0), phase="Old")
 
     # ---- in and out
 
@@ -112,6 +114,7 @@ class Fold:
         for one in (home, *self._together):
             self._clocks[one] = max(time, self._clocks.get(one, 0))
         self._place = place
+        self._reached = max(self._reached, (time, place), key=lambda one: one[0])
         if isinstance(record, Transition):
             self._note(name, record)
             self._end_window(record, time)
@@ -216,12 +219,12 @@ class Fold:
         is_new = group is None
         if group is None:
             home = EVERYWHERE if is_across(rule) else self._home(name[1])
-            group = NoticeGroup(rule, named, home, since, self._place, self._place, self._place)
+            group = NoticeGroup(rule, named, home, since, self._place, self._place, self._place, self._reached)
             self.groups[group.key] = group
             group.due = self._opens(rule, since, now)
             if (other := self._elsewhere.get((rule.name, self._plain_name(rule, record, named, now)))) is not None:
                 group.meet(other)
-        group.touch(self._place)
+        group.touch(self._place, self._reached)
         group.add(name, since, self._said(name, record))
         if not rule.when.is_of_happenings:
             self._stays[rule.name][name] = group
@@ -301,7 +304,7 @@ class Fold:
         if group.phase == "Old":
             return
         self._settled(group, time)
-        group.touch(self._place)
+        group.touch(self._place, self._reached)
         group.members.pop(name)
         group.last, left_as = (name, saying_of(record)), class_of_entity(self._kinds, record.entity)
         group.left[left_as] += 1
@@ -366,12 +369,15 @@ class Fold:
         return None
 
     def _fire(self, group: NoticeGroup, due: int) -> None:
-        if group.is_summary:
-            self._gather(group, due)
-        if group.next_due != due:  # it is not over after all
-            self._due.note(group)
-        elif group.due == due:
-            self._fall_due(group, due)
+        if group.due == due:
+            group.due = None
+            if group.phase == "Waiting":
+                self._open(group, due)
+            elif group.phase == "Held":
+                self._after_window(group, due)
+            else:
+                self._emit(group, "closed", due, "end")
+                self._forget(group, due)
         elif group.calm_at == due:
             group.calm_at, group.is_flapping = None, False
             self._emit(group, "changed", due)
@@ -383,16 +389,6 @@ class Fold:
             if group.phase == "Open":
                 self._emit(group, "reminded", due, "reminder")
         self._due.note(group)
-
-    def _fall_due(self, group: NoticeGroup, due: int) -> None:
-        group.due = None
-        if group.phase == "Waiting":
-            self._open(group, due)
-        elif group.phase == "Held":
-            self._after_window(group, due)
-        else:
-            self._emit(group, "closed", due, "end")
-            self._forget(group, due)
 
     def _open(self, group: NoticeGroup, time: int) -> None:
         rule = group.rule
@@ -421,12 +417,6 @@ class Fold:
         if group.is_summary:
             group.members = dict(sorted(group.members.items(), key=lambda one: (one[1].since, one[0])))
 
-    def _gather(self, summary: NoticeGroup, time: int) -> None:
-        """A tree that is followed later than others may have more for a summary, also after that was told."""
-        untold = [one for one in self.groups.values() if one.rule is summary.rule and one.phase in ("Waiting", "Held")]
-        for home in dict.fromkeys(one.home for one in untold):
-            self._run(home, time)
-
     # ---- windows
 
     def _window(self, group: NoticeGroup, time: int) -> OpenWindow | None:
@@ -443,6 +433,8 @@ class Fold:
         group.phase, group.window, group.due = "Held", window, window.until
         if window.place:
             group.begins = min(group.begins, window.place)
+        if group.is_late_for(window, window.until):
+            group.needs = min(group.needs, group.reached[1])
         self._emit(group, "held", time)
 
     def _end_window(self, record: Transition, time: int) -> None:
@@ -466,6 +458,10 @@ class Fold:
         if (other := self._window(group, time)) is not None:
             self._hold_by(group, other, time)
             return
+        if group.is_late_for(window, time):
+            group.phase, group.window = "Waiting", None
+            self._open(group, time)
+            return
         if group.is_announced:
             group.ended_at = time
             self._emit(group, "lapsed", time)
@@ -474,7 +470,8 @@ class Fold:
         summary = self._settled(self.groups.get(key), time)
         if summary is None:
             since = min(one.since for one in group.members.values())
-            summary = NoticeGroup(group.rule, name, EVERYWHERE, since, group.begins, group.place, group.needs)
+            where = (group.begins, group.place, group.needs, group.reached)
+            summary = NoticeGroup(group.rule, name, EVERYWHERE, since, *where)
             summary.window, summary.due, summary.is_summary = window._replace(until=time), time + 1, True
             self.groups[key] = summary
             for elsewhere in self._elsewhere.values():
@@ -482,12 +479,10 @@ class Fold:
                     summary.meet(elsewhere)
         summary.begins = min(summary.begins, group.begins)
         summary.meet(group)
-        summary.touch(group.place)
+        summary.touch(group.place, group.reached)
         for one, member in group.members.items():
             summary.add(one, *member)
             self._stays[group.rule.name][one] = summary
-        if summary.phase == "Clearing":
-            self._return(summary, max(time, summary.ended_at))
         self._forget(group, time)
         self._due.note(summary)
 
@@ -542,6 +537,7 @@ class Fold:
         for held in [self.groups[key] for key in self._holds.get(group.key, ())]:
             self._release(held)
             held.phase, held.due = "Waiting", time + held.rule.lasting
+            held.reached = max(held.reached, group.reached)
             held.meet(group)
             self._due.note(held)
         self._holds.pop(group.key, None)

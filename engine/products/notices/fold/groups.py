@@ -68,7 +68,8 @@ class NoticeGroup:
     """A notice under way. Times in ns.
 
     home: whose clock tells when it is due. begins: the place from which on the log makes it. needs: the place from
-    which on the log makes all that has a part in what it is now, such as what held it before. due: when it opens, or
+    which on the log makes all that has a part in what it is now, such as what held it before. reached: the latest time
+    of the log, also in other homes, when a record concerned it last, and the place of that. due: when it opens, or
     closes, or its window ends. is_summary: whether it is what a window left. left: how many left, by class. former: who
     left lately, and when. returned: under which names others may be who came back to it, and would else be there. last:
     who left last. noted: when it falls due next, as the order knows it (`due`).
@@ -81,6 +82,7 @@ class NoticeGroup:
     begins: int
     place: int
     needs: int
+    reached: tuple[int, int]
     number: int = -1
     phase: Phase = "Waiting"
     members: dict[Name, NoticeMember] = field(default_factory=dict)
@@ -128,10 +130,14 @@ class NoticeGroup:
         """Another notice has a part in what this one is."""
         self.needs = min(self.needs, other.begins, other.needs)
 
-    def touch(self, place: int) -> None:
+    def touch(self, place: int, reached: tuple[int, int]) -> None:
         """A record at this place concerns it: its events count from there."""
         if place > self.place:
-            self.place, self.number = place, -1
+            self.place, self.number, self.reached = place, -1, reached
+
+    def is_late_for(self, window: OpenWindow, end: int) -> bool:
+        """Whether others had passed the end of a window by the clock, so that its summary was told, before this."""
+        return not window.place and self.reached[0] > end
 
     def add(self, name: Name, since: int, said: Saying) -> None:
         """Somebody more is concerned."""
