@@ -115,8 +115,7 @@ class Life:
         """The place after which to read: enough of the time before what is made anew is read as well."""
         first = following.first
         horizon = (self.log[first - 1][1].time_ns if first else 0) - looks_back(rules)
-        older = [place for place, record in self.log[:first] if record.time_ns <= horizon]
-        return older[-1] if older else 0
+        return next((place - 1 for place, record in self.log[:first] if record.time_ns > horizon), first)
 
     def _states(self, place: int) -> list[Transition]:
         found: dict[tuple[str, str], Transition] = {}
