@@ -296,15 +296,15 @@ async def judge(notices: Client, wanted: Made, told: Mapping[str, Receiver]) -> 
     asked = Counter((delivery, data["word"]) for delivery, _, data in wanted)
     assert said.keys() == asked.keys()
     assert said <= asked  # what is queued again with the same word, while it waits, leaves no record
+    taken = {name: {(one.json["thread"], one.json["word"]) for one in found.taken} for name, found in told.items()}
     for one in await sent(notices):
         notice, _, receiver = one.entity.id.rpartition("/")
         word, opened = one.entity.attributes["told"], one.entity.attributes["heard"]
         thread = NoticeMessage(notice, receiver, word, {"opened": opened}, 0, 0).thread
-        taken = {(each.json["thread"], each.json["word"]) for each in told[receiver].taken}
-        assert (thread, word) in taken, (one.entity.id, word, opened)
-    for notice, receiver in {(one.entity.id.rpartition("/")[0], one.entity.id.rpartition("/")[2]) for one in queued}:
-        heard = {each.json["word"] for each in told[receiver].taken if each.json["notice"] == notice}
-        assert heard.intersection(OVER), (notice, receiver)
+        assert (thread, word) in taken[receiver], (one.entity.id, word, opened)
+    over = {f"{one.json['notice']}/{name}" for name, found in told.items() for one in found.taken
+            if one.json["word"] in OVER}  # fmt: skip
+    assert not {one.entity.id for one in queued} - over
     for name, found in told.items():
         left = {thread: some for thread, some in found.words.items() if not {*some}.intersection(OVER)}
         assert not left, (name, left)
