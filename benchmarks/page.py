@@ -48,6 +48,8 @@ SERVE = [
     "127.0.0.1:0",
 ]
 HZ = os.sysconf("SC_CLK_TCK")
+LOADED = 120.0
+"""Seconds in which the history is loaded."""
 
 PAINTED = """
 (function look() {
@@ -228,10 +230,27 @@ async def _serving(nats: str) -> AsyncIterator[tuple[str, asyncio.subprocess.Pro
         url = said[1].decode()
         while b" 200 " not in await _status(url, "/readyz"):
             await asyncio.sleep(0.05)
-        yield url, process, time.perf_counter() - began
+        ready = time.perf_counter() - began
+        await asyncio.wait_for(_until_loaded(url), LOADED)
+        yield url, process, ready
     finally:
         process.terminate()
         await process.wait()
+
+
+async def _until_loaded(url: str) -> None:
+    """Wait until `phaseline serve` has read what happened before: until then it is not at rest."""
+    while b'"problem":null' not in await _body(url, "/v1/strip?buckets=1"):
+        await asyncio.sleep(0.5)
+
+
+async def _body(url: str, path: str) -> bytes:
+    """The head and the body of an answer."""
+    reader, writer = await _asked(url, path, "Connection: close\r\n")
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
 
 
 async def _status(url: str, path: str) -> bytes:
@@ -243,10 +262,10 @@ async def _status(url: str, path: str) -> bytes:
         writer.close()
 
 
-async def _asked(url: str, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _asked(url: str, path: str, headers: str = "") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     host, port = urlsplit(url).hostname, urlsplit(url).port
     reader, writer = await asyncio.open_connection(host, port, limit=1 << 22)
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: text/event-stream\r\n\r\n".encode())
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: text/event-stream\r\n{headers}\r\n".encode())
     await writer.drain()
     return reader, writer
 
