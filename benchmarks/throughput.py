@@ -75,6 +75,7 @@ async def measure(events: int, by_hand: int, rounds: int, names: Sequence[str]) 
 async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
     """The bytes of records per event, and the number of records, that Phaseline makes of this workload."""
     total = records = events = 0
+    log = f"{layout.prefix}.log."
     for partition in range(layout.partitions):
         processor = Processor(Tree(installed(), shared_runner()), Subjects(layout.prefix), partition)
         async for stored in read_all(wire, layout.events, [processor.subjects.inbox(partition)]):
@@ -82,8 +83,9 @@ async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
                 commit = processor.process(stored, 0)
                 del stored[: commit.events]
                 events += commit.events
-                records += len(commit.messages)
-                total += sum(len(message.body) for message in commit.messages)
+                sizes = [len(message.body) for message in commit.messages if message.subject.startswith(log)]
+                records += len(sizes)
+                total += sum(sizes)
     return total // events, records
 
 
