@@ -74,7 +74,7 @@ class Observer:
         self.source = source
         self.ownership = whose or Ownership(application=application)
         desired = None if desired is None else [*desired]
-        self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
+        self.desired = DesiredObjects(None if desired is None else {key_of(one).paired: one for one in desired})
         self.kinds = KindsTold(desired or ())
         self.placing = Placing(self.desired, self.kinds.of)
         self.presence, self.roots, self._projects = Presence(), Roots(), Projects()
