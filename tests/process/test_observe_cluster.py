@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
@@ -104,6 +105,33 @@ async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_t
         assert told == [("ConfigMap b", False), ("ConfigMap c", False), ("ConfigMap a", True), None]
         await server.put("ConfigMap", "d")
         assert await watching.next() == ("ConfigMap d", False)
+
+
+async def test_a_list_of_which_the_rest_expires_begins_anew_and_ends_nothing(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    for name in "abc":
+        await server.put("ConfigMap", name)
+    server.expired = 2
+    async with kubernetes_api.connected(path, None) as api:
+        watching = Watching(cluster.follow(api, await one(api), None))
+        told = [await watching.next() for _ in range(8)]
+        assert told == [(f"ConfigMap {name}", False) for name in "ababab"] + [("ConfigMap c", False), None]
+
+
+@pytest.mark.parametrize("answer", [{}, {"kind": "Status", "message": "busy"}, {"kind": "ConfigMap", "metadata": {}}])
+async def test_an_answer_that_is_no_list_ends_nothing(kube: tuple[Kube, Path], answer: dict[str, Any]) -> None:
+    server, path = kube
+    await server.put("ConfigMap", "a")
+    async with kubernetes_api.connected(path, None) as api:
+        watching = Watching(cluster.follow(api, await one(api), None))
+        assert [await watching.next() for _ in range(2)] == [("ConfigMap a", False), None]
+        server.instead = [answer]
+        server.pull()
+        await server.put("ConfigMap", "b")
+        server.forget()
+        told = [await watching.next() for _ in range(3)]
+        assert told == [("ConfigMap a", False), ("ConfigMap b", False), None]
+        assert server.instead == []
 
 
 async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) -> None:

@@ -135,11 +135,11 @@ def test_what_is_secret_is_not_shown(write: Any) -> None:
 
 
 def test_argo_cds_own_settings_and_scripts(write: Any) -> None:
-    live = write("live.yaml", kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "24h0m0s"}))
-    desired = write("git.yaml", kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "1440m"}))
+    live = write("live.yaml", kubernetes_object("acme.io/v1", "Licence", spec={"duration": "24h0m0s"}))
+    desired = write("git.yaml", kubernetes_object("acme.io/v1", "Licence", spec={"duration": "1440m"}))
     settings = write("cm.yaml", {"apiVersion": "v1", "kind": "ConfigMap", "data": {
-        "resource.customizations.health.cert-manager.io_Certificate": "return {status = 'Suspended', message = obj.spec.duration}",
-        "resource.customizations.knownTypeFields.cert-manager.io_Certificate": "- {field: spec.duration, type: meta/v1/Duration}",
+        "resource.customizations.health.acme.io_Licence": "return {status = 'Suspended', message = obj.spec.duration}",
+        "resource.customizations.knownTypeFields.acme.io_Licence": "- {field: spec.duration, type: meta/v1/Duration}",
     }})  # fmt: skip
     [found] = told("--live", live, "--desired", desired, "--rules", settings, "--profile", "argocd")
     assert (found["health"], found["sync"]) == ({"status": "Suspended", "message": "24h0m0s"}, "Synced")

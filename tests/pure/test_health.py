@@ -170,6 +170,7 @@ def test_pod_as_the_source_reads_it(found: dict[str, Any], expected: str) -> Non
     ({"containerStatuses": [{"name": "a", "state": {"terminated": {"message": "no disk", "exitCode": 2}}}]}, "no disk"),
     ({"containerStatuses": [{"name": "a", "state": {"terminated": {"reason": "OOMKilled"}}}]}, 'container "a" ran out of memory (OOMKilled)'),
     ({"containerStatuses": [{"name": "a", "state": {"terminated": {"exitCode": 0}}}, {"name": "b", "state": {"terminated": {"exitCode": 3}}}]}, 'container "b" failed with exit code 3'),
+    ({"reason": "NodeLost"}, "NodeLost"),
     ({"initContainerStatuses": [{"name": "i", "state": {"terminated": {"exitCode": 1}}}], "containerStatuses": [{"name": "b", "state": {"terminated": {"exitCode": 3}}}]}, 'container "i" failed with exit code 1'),
 ])  # fmt: skip
 def test_a_failed_pod_says_why(status: dict[str, Any], message: str) -> None:
@@ -193,6 +194,45 @@ def test_job(conditions: list[dict[str, Any]], expected: str) -> None:
         said(kubernetes_object("batch/v1", "Job", spec={"suspend": True}, status={"conditions": conditions}))
         == expected
     )
+
+
+@pytest.mark.parametrize(("spec", "status", "expected"), [
+    ({}, {"conditions": [condition("Failed", "False")]}, P),
+    ({}, {"conditions": [condition("Failed")]}, D),
+    ({}, {"conditions": [condition("FailureTarget")]}, D),  # it will fail once its Pods have ended
+    ({}, {"conditions": [condition("Complete", "False")]}, P),
+    ({}, {"conditions": [condition("Complete")]}, H),
+    ({}, {"active": 1, "conditions": [condition("Suspended", "False")]}, P),  # resumed, and not done yet
+    ({}, {"conditions": [condition("Suspended")]}, S),
+    ({"suspend": True}, {}, S), ({"suspend": True}, {"succeeded": 1}, H),
+    ({"completions": 5}, {"succeeded": 2}, P), ({"completions": 5}, {"succeeded": 5}, H),
+    ({}, {"conditions": [condition("SuccessCriteriaMet")]}, P),
+])  # fmt: skip
+def test_job_as_the_source_reads_it(spec: dict[str, Any], status: dict[str, Any], expected: str) -> None:
+    assert said(kubernetes_object("batch/v1", "Job", spec=spec, status=status), ALAUDA) == expected
+
+
+@pytest.mark.parametrize(("api", "kind"), [
+    ("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"), ("apps/v1", "ReplicaSet"), ("apps/v1", "DaemonSet"),
+    ("networking.k8s.io/v1", "Ingress"), ("v1", "PersistentVolumeClaim"), ("v1", "Pod"), ("batch/v1", "Job"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"), ("apiregistration.k8s.io/v1", "APIService"),
+    ("argoproj.io/v1alpha1", "Workflow"),
+])  # fmt: skip
+@pytest.mark.parametrize("parts", [{}, {"status": {}}, {"status": None}, {"spec": {"replicas": 0}}])
+def test_what_has_reported_nothing_is_under_way_and_not_well(api: str, kind: str, parts: dict[str, Any]) -> None:
+    assert said(kubernetes_object(api, kind, **parts), ALAUDA) == P
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "ReplicaSet"])
+def test_who_does_not_say_how_many_wants_one(kind: str) -> None:
+    found = kubernetes_object("apps/v1", kind, status={"observedGeneration": 1, "replicas": 0})
+    assert (said(found), said(found, ALAUDA)) == (H, P)
+
+
+def test_a_daemon_set_for_no_node_is_well_and_one_that_does_not_say_for_how_many_is_not() -> None:
+    counts = {"desiredNumberScheduled": 0, "currentNumberScheduled": 0, "numberReady": 0}
+    assert said(kubernetes_object("apps/v1", "DaemonSet", status=counts), ALAUDA) == H
+    assert said(kubernetes_object("apps/v1", "DaemonSet", status={"observedGeneration": 1}), ALAUDA) == P
 
 
 def test_a_job_that_succeeded_without_a_condition() -> None:
@@ -257,6 +297,18 @@ def test_autoscaler(version: str, conditions: list[dict[str, Any]], expected: st
     else:
         found = kubernetes_object(version, "HorizontalPodAutoscaler", status={"conditions": conditions})
     assert said(found) == expected
+
+
+@pytest.mark.parametrize(
+    "reason", ["FailedGetContainerResourceMetric", "FailedGetPodsMetric", "InvalidMetricSourceType"]
+)
+def test_an_autoscaler_whose_metrics_fail_is_degraded_whatever_the_metric(reason: str) -> None:
+    found = kubernetes_object(
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        status={"conditions": [ABLE, condition("ScalingActive", "False", reason=reason, message="no metric")]},
+    )
+    assert said(found, ALAUDA) == D
 
 
 def test_an_autoscaler_that_has_not_got_there() -> None:

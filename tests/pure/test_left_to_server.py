@@ -54,6 +54,10 @@ def definition(schema: Any = None, **spec: Any) -> dict[str, Any]:
     return kubernetes_object(*DEFINITION, spec=whole)
 
 
+def application(**spec: Any) -> dict[str, Any]:
+    return kubernetes_object("argoproj.io/v1alpha1", "Application", spec={"project": "shop", **spec})
+
+
 def claims(version: str, *requests: Any) -> dict[str, Any]:
     return kubernetes_object(f"resource.k8s.io/{version}", "ResourceClaim", spec={"devices": {"requests": [*requests]}})
 
@@ -104,6 +108,12 @@ STORED_POLICY = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "Di
     pytest.param(kubernetes_object("foo.io/v1", "Foo", metadata={"labels": {}, "annotations": None, "finalizers": [], "creationTimestamp": None}), kubernetes_object("foo.io/v1", "Foo"), id="metadata of a custom kind that says nothing"),
     pytest.param(kubernetes_object("autoscaling/v2", "HorizontalPodAutoscaler", spec={"maxReplicas": 3, "metrics": None}), kubernetes_object("autoscaling/v2", "HorizontalPodAutoscaler", spec={"minReplicas": 1, "maxReplicas": 3, "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]}), id="metrics that the server fills in"),
     pytest.param(kubernetes_object("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", spec={"matchingPrecedence": None, "priorityLevelConfiguration": {"name": "low"}}), kubernetes_object("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", spec={"matchingPrecedence": 1000, "priorityLevelConfiguration": {"name": "low"}}), id="a flow schema"),
+    pytest.param(kubernetes_object("networking.k8s.io/v1", "Ingress", metadata={"annotations": {"kubernetes.io/ingress.class": None}}), kubernetes_object("networking.k8s.io/v1", "Ingress"), id="null in a map that is not there"),
+    pytest.param(kubernetes_object("v1", "ConfigMap", data={"a": None}), kubernetes_object("v1", "ConfigMap"), id="nothing but null"),
+    pytest.param(application(syncPolicy={"automated": {"prune": False, "allowEmpty": False}, "syncOptions": []}, ignoreDifferences=[]), application(syncPolicy={"automated": {}}), id="what Argo CD does not write"),
+    pytest.param(application(sources=[{"repoURL": "r", "helm": {"valueFiles": [], "skipCrds": False, "releaseName": ""}}]), application(sources=[{"repoURL": "r", "helm": {}}]), id="what Argo CD does not write of several sources"),
+    pytest.param(kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "2160h"}), kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "2160h0m0s"}), id="a duration that a controller writes anew"),
+    pytest.param(kubernetes_object("kueue.x-k8s.io/v1beta1", "ClusterQueue", spec={"resourceGroups": [{"flavors": [{"resources": [{"name": "cpu", "nominalQuota": "12000m"}]}]}]}), kubernetes_object("kueue.x-k8s.io/v1beta1", "ClusterQueue", spec={"resourceGroups": [{"flavors": [{"resources": [{"name": "cpu", "nominalQuota": "12"}]}]}]}), id="a quantity that a controller writes anew"),
 ])  # fmt: skip
 def test_it_is_no_difference(git: dict[str, Any], cluster: dict[str, Any]) -> None:
     assert places(git, cluster) == []
@@ -127,6 +137,13 @@ def test_it_is_no_difference(git: dict[str, Any], cluster: dict[str, Any]) -> No
     pytest.param(definition({"type": "object", "additionalProperties": False}), definition({"type": "object"}), ["/spec/versions/0/schema/openAPIV3Schema/additionalProperties"], id="false is no schema"),
     pytest.param(claims("v1", {"name": "gpu", "exactly": {"deviceClassName": "gpu"}}), claims("v1", {"name": "gpu", "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2}}), ["/spec/devices/requests/0/exactly/count"], id="two devices"),
     pytest.param(job(podFailurePolicy=POLICY), job(podFailurePolicy={"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "False"}]}]}), ["/spec/podFailurePolicy/rules/0/onPodConditions/0/status"], id="another status"),
+    pytest.param(kubernetes_object("v1", "ConfigMap", data={"a": None, "b": "1"}), kubernetes_object("v1", "ConfigMap"), ["/data"], id="more than null"),
+    pytest.param(application(syncPolicy={"automated": {"prune": False}}), application(syncPolicy={"automated": {"prune": True}}), ["/spec/syncPolicy/automated/prune"], id="true where Git says false"),
+    pytest.param(application(syncPolicy={"automated": {"enabled": False}}), application(syncPolicy={"automated": {}}), ["/spec/syncPolicy/automated/enabled"], id="false that Argo CD tells from absent"),
+    pytest.param(application(syncPolicy={"automated": {}}), application(syncPolicy={}), ["/spec/syncPolicy/automated"], id="an empty map that Argo CD tells from absent"),
+    pytest.param(kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "2160h"}), kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "2161h0m0s"}), ["/spec/duration"], id="another duration"),
+    pytest.param(kubernetes_object("karpenter.sh/v1", "NodePool", spec={"limits": {"cpu": "0"}}), kubernetes_object("karpenter.sh/v1", "NodePool", spec={"limits": {}}), ["/spec/limits/cpu"], id="a limit of 0 is a limit"),
+    pytest.param(kubernetes_object("foo.io/v1", "Foo", spec={"a": False}), kubernetes_object("foo.io/v1", "Foo", spec={}), ["/spec/a"], id="custom: false"),
 ])  # fmt: skip
 def test_it_is_a_difference(git: dict[str, Any], cluster: dict[str, Any], where: list[str]) -> None:
     assert places(git, cluster) == where

@@ -8,10 +8,14 @@ import pytest
 
 from phaseline.engine.products.gitops.assess import assess_all
 from phaseline.engine.products.observe.manifest_files import read
+from phaseline.engine.products.observe.observer import Observer
+from phaseline.engine.products.observe.stream import ObjectChange
+from phaseline.machines.kinds.kubernetes.observation import ObservedPair
 from phaseline.machines.kinds.kubernetes.pairs import is_owned, key_of, pair_up
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.yaml_files.yaml_text import NotYaml, document, documents, json_documents
-from tests.support.manifests import kubernetes_object
+from tests.support.gitops_history import APP
+from tests.support.manifests import config, kubernetes_object
 from tests.support.raising import raises
 
 
@@ -67,6 +71,7 @@ def test_files_directories_and_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "says"), [
     ("- a", "document 1: it must be an object, found list"), ("a: 1", "document 1: it must have apiVersion and kind, each a string"),
     ("apiVersion: v1\nkind: List\nitems: [3]", "document 1, item 0: it must be an object, found int"), ("a: [", "line 2, column 1"),
+    ("apiVersion: v1\nkind: PodList\nmetadata: {continue: abc}\nitems: []", "document 1: it is only a part of a list (metadata.continue): give the whole"),
 ])  # fmt: skip
 def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "x.yaml").write_text(text)
@@ -187,3 +192,45 @@ def test_keys_and_owners() -> None:
     assert key_of({"metadata": 3}).name == ""
     assert is_owned(kubernetes_object("v1", "Pod", metadata={"ownerReferences": [{"kind": "ReplicaSet"}]}))
     assert not is_owned(kubernetes_object("v1", "Pod", metadata={"ownerReferences": []}))
+
+
+# ---- one object under two names
+
+
+def kind_in(api: str, kind: str, uid: str = "", **metadata: Any) -> dict[str, Any]:
+    named = {"namespace": "shop", **metadata, **({"uid": uid} if uid else {})}
+    return {"apiVersion": api, "kind": kind, "metadata": named}
+
+
+@pytest.mark.parametrize(("before", "now", "kind"), [
+    ("extensions/v1beta1", "apps/v1", "Deployment"), ("extensions/v1beta1", "networking.k8s.io/v1", "Ingress"),
+    ("extensions/v1beta1", "networking.k8s.io/v1", "NetworkPolicy"), ("extensions/v1beta1", "apps/v1", "DaemonSet"),
+])  # fmt: skip
+def test_an_object_is_the_same_in_the_group_to_which_its_kind_was_moved(before: str, now: str, kind: str) -> None:
+    git, live = [config(), kind_in(before, kind, name="web")], [kind_in(now, kind, "u", name="web"), config()]
+    pairs = pair_up(live, git)
+    assert [(pair.live is not None, pair.desired is not None) for pair in pairs] == [(True, True), (True, True)]
+    assert [one.sync for _, one in assess_all(live, git).resources] == ["Synced", "Synced"]
+    data = {"live": live[0], "desired": git[1]}
+    assert ObservedPair.of(data).mismatch(f"a/b/{now.partition('/')[0]}:{kind}/shop/web") is None
+    assert ObservedPair.of(data).mismatch(f"a/b/{now.partition('/')[0]}:Other/shop/web") is not None
+    [event] = Observer("/o", APP, [git[1]]).see(ObjectChange(live[0]))
+    assert event["data"]["desired"] == git[1]
+
+
+def test_what_has_no_name_in_git_is_neither_missing_nor_too_much() -> None:
+    git = [config(), kind_in("batch/v1", "Job", generateName="migrate-")]
+    made = kind_in("batch/v1", "Job", "u", name="migrate-x7k2p", generateName="migrate-")
+    other = kind_in("batch/v1", "Job", "v", name="clean-x7k2p", generateName="clean-")
+    found = assess_all([config(), made, other], git)
+    assert [(pair.key.name, one.sync) for pair, one in found.resources] == [
+        ("it", "Synced"), ("migrate-*", None), ("migrate-x7k2p", None), ("clean-x7k2p", "OutOfSync"),
+    ]  # fmt: skip
+    [_, (_, unnamed), *_] = found.resources
+    assert unnamed.health is not None
+    assert (unnamed.health.status, "generateName" in unnamed.why) == ("NotAssessed", True)
+    assert found.whole.health == "Progressing"
+    observer = Observer("/o", APP, git)
+    told = [event for one in (config(), made, other) for event in observer.see(ObjectChange(one))]
+    assert ["desired" in event["data"] for event in told] == [True, False, True]
+    assert [*observer.missing()] == []

@@ -83,6 +83,37 @@ def judged(api: str, kind: str, status: dict[str, Any], **more: Any) -> Any:
     ("argoproj.io/v1alpha1", "EventBus", says("Deployed=True", "Configured=False"), D),
     ("ocs.openshift.io/v1", "StorageCluster", says("Available=True", "ReconcileComplete=False"), P),
     ("flink.apache.org/v1", "FlinkDeployment", {"reconciliationStatus": {"state": "DEPLOYED"}, "jobStatus": {"state": "FAILED"}}, D),
+    (CAPI, "Cluster", {"phase": "Provisioned", "controlPlaneReady": False}, P),
+    (CAPI, "Machine", says("Ready=True", "NodeHealthy=False:NodeConditionsFailed", phase="Running"), P),
+    (CAPI, "MachineDeployment", says("Available=True", phase="Running", unavailableReplicas=1), P),
+    ("controlplane.cluster.x-k8s.io/v1beta1", "KubeadmControlPlane", says("Ready=True", "EtcdClusterHealthy=False"), P),
+    (KAFKA, "KafkaMirrorMaker2", says("Ready=True", connectors=[{"tasks": [{"id": 0, "state": "FAILED"}]}]), D),
+    (KAFKA, "KafkaMirrorMaker2", says("Ready=True", connectors=[{"connector": {"state": "FAILED"}}]), D),
+    ("ceph.rook.io/v1", "CephCluster", says("Ready=True", phase="Failure", state="Created", ceph={"health": "HEALTH_OK"}), D),
+    ("argoproj.io/v1alpha1", "Rollout", says("Available=False", phase="Healthy"), P),
+    ("operator.openshift.io/v1", "IngressController", says("DeploymentAvailable=False", "Available=True"), D),
+    ("work.karmada.io/v1alpha2", "ResourceBinding", says("FullyApplied=False", aggregatedStatus=[{"applied": True, "health": "Healthy"}]), D),
+    ("work.karmada.io/v1alpha2", "ResourceBinding", says("Scheduled=False", aggregatedStatus=[{"applied": True, "health": "Healthy"}]), P),
+    ("keda.sh/v1alpha1", "ScaledObject", says("Ready=True", "HPAActive=False:HPAMetricsUnavailable"), P),
+    ("keda.sh/v1alpha1", "ScaledObject", says("Ready=True", "HPAActive=False:ScalingDisabled"), H),
+    ("keda.sh/v1alpha1", "ScaledObject", says("Ready=False:HPAMetricsUnavailable"), P),
+    ("policy/v1", "PodDisruptionBudget", says("DisruptionAllowed=False:InsufficientPods", currentHealthy=1, desiredHealthy=2), P),
+    ("policy/v1", "PodDisruptionBudget", says("DisruptionAllowed=False:InsufficientPods", currentHealthy=2, desiredHealthy=2), H),
+    ("iam.cnrm.cloud.google.com/v1beta1", "IAMPolicy", says("Ready=False:DependencyNotReady"), P),
+    ("postgresql.cnpg.io/v1", "Cluster", says("Ready=False", phase="Not enough disk space"), D),
+    ("postgresql.cnpg.io/v1", "Cluster", says("Ready=False", phase="Waiting for user action"), S),
+    ("postgresql.cnpg.io/v1", "Cluster", says("Ready=True", phase="Applying configuration"), P),
+    ("elasticsearch.k8s.elastic.co/v1", "Elasticsearch", {"phase": "Invalid", "health": "green"}, D),
+    ("source.toolkit.fluxcd.io/v1", "GitRepository", says("Ready=True", "ArtifactInStorage=True", "FetchFailed=True"), D),
+    (*THING, says("Ready=True", "ValidConfiguration=False"), D),
+    (*THING, says("Available=True", "FullyApplied=False"), P),
+    (*THING, {"state": "IN_PROGRESS"}, P),
+    (*THING, {"status": "CREATE_IN_PROGRESS"}, P),
+    (*THING, {"status": "UPDATE-FAILED"}, D),
+    (*THING, {"phase": "CrashLoopBackOff"}, D),
+    (*THING, {"phase": "PartiallyReady"}, D),
+    (*THING, {"phase": "Incomplete"}, P),
+    (*THING, {"phase": "Disabled"}, S),
     (*THING, says("Ready=True:NoErrors"), H),
     (*THING, says("Accepted=True:NoConflicts"), H),
     (*THING, says("PodScheduled=True"), N),
@@ -102,6 +133,40 @@ def judged(api: str, kind: str, status: dict[str, Any], **more: Any) -> Any:
 ])  # fmt: skip
 def test_what_looks_well_and_is_not(api: str, kind: str, status: dict[str, Any], verdict: str) -> None:
     assert judged(api, kind, status).status == verdict
+
+
+STOPPED = says("Ready=False:VMINotExists", printableStatus="Stopped")
+ISSUING = {
+    "type": "Ready",
+    "status": "False",
+    "reason": "DoesNotExist",
+    "message": "Issuing certificate as Secret does not exist",
+}
+FINISHED = {"jobManagerDeploymentStatus": "MISSING", "reconciliationStatus": {"state": "DEPLOYED"}}
+SYNCED = says("Ready=True:SecretSynced", syncedResourceVersion="2-c0ffee")
+
+
+@pytest.mark.parametrize(("api", "kind", "spec", "status", "verdict"), [
+    ("kubevirt.io/v1", "VirtualMachine", {"runStrategy": "Halted"}, STOPPED, S),
+    ("kubevirt.io/v1", "VirtualMachine", {"runStrategy": "Manual"}, STOPPED, S),
+    ("kubevirt.io/v1", "VirtualMachine", {"running": False}, STOPPED, S),
+    ("kubevirt.io/v1", "VirtualMachine", {"runStrategy": "Always"}, STOPPED, P),
+    ("kubevirt.io/v1", "VirtualMachine", {"running": True}, STOPPED, P),
+    ("kubevirt.io/v1", "VirtualMachine", {"runStrategy": "Manual"}, says("Ready=False", printableStatus="Provisioning"), P),
+    ("cert-manager.io/v1", "Certificate", {}, {"conditions": [ISSUING]}, P),
+    ("cert-manager.io/v1", "Certificate", {}, {"conditions": [ISSUING, {"type": "Issuing", "status": "False", "reason": "Failed"}]}, D),
+    ("flink.apache.org/v1beta1", "FlinkDeployment", {"job": {"state": "suspended"}}, FINISHED, S),
+    ("flink.apache.org/v1beta1", "FlinkDeployment", {"job": {"state": "running"}}, FINISHED, D),
+    ("flink.apache.org/v1beta1", "FlinkDeployment", {}, {"lifecycleState": "ROLLED_BACK", "jobManagerDeploymentStatus": "READY", "reconciliationStatus": {"state": "DEPLOYED"}}, D),
+    ("external-secrets.io/v1", "ExternalSecret", {}, SYNCED, P),
+    ("external-secrets.io/v1", "ExternalSecret", {"refreshPolicy": "CreatedOnce"}, SYNCED, H),
+    ("external-secrets.io/v1", "ExternalSecret", {"refreshInterval": "0"}, SYNCED, H),
+    ("external-secrets.io/v1", "ExternalSecret", {}, {**SYNCED, "syncedResourceVersion": "3-c0ffee"}, H),
+])  # fmt: skip
+def test_what_is_asked_for_decides_what_a_status_means(
+    api: str, kind: str, spec: dict[str, Any], status: dict[str, Any], verdict: str
+) -> None:
+    assert judged(api, kind, status, generation=3, spec=spec).status == verdict
 
 
 def test_a_route_waits_for_each_of_its_parents_and_for_none_that_it_left() -> None:

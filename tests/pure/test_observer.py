@@ -384,3 +384,57 @@ def test_what_a_definition_says_of_a_kind_goes_along() -> None:
     told(observer, definition)
     assert told(observer, widget)[0][2] == {"live": widget, "kind_facts": {"status": False}}
     assert told(observer, widget) == []
+
+
+# ---- changes that come late
+
+
+def claim(uid: str, version: str, phase: str = "Bound") -> dict[str, Any]:
+    metadata = {"name": "data", "namespace": "shop", "uid": uid, "resourceVersion": version}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "status": {"phase": phase}}
+
+
+def told_of(*changes: ObjectChange) -> list[tuple[str, str]]:
+    """The trigger of each event, and the uid that it names, of changes one after the other."""
+    observer = Observer("/o", APP)
+    found = [event for one in changes for event in observer.see(one)]
+    return [(event["type"].partition(".")[2], event["data"]["uid"].removeprefix("k8s:")) for event in found]
+
+
+SEEN, GONE = ("observed", "u-1"), ("removed", "u-1")
+
+
+@pytest.mark.parametrize(("changes", "expected"), [
+    ([(claim("u-1", "9"), False), (claim("u-1", "7", "Pending"), False)], [SEEN]),
+    ([(claim("u-1", "9"), False), (claim("u-1", "10", "Lost"), False)], [SEEN, SEEN]),
+    ([(claim("u-1", "5"), False), (claim("u-1", "8"), True), (claim("u-1", "5"), False)], [SEEN, GONE]),
+    ([(claim("u-1", "5"), False), (claim("u-1", "5"), True), (claim("u-1", "5"), False)], [SEEN, GONE]),
+    ([(claim("u-1", "5"), False), (claim("u-1", "8"), True), (claim("u-1", "9"), False)], [SEEN, GONE, SEEN]),  # selected again
+    ([(claim("u-1", "5"), False), (claim("u-2", "9"), False), (claim("u-1", "7", "Pending"), False)], [SEEN, ("observed", "u-2")]),
+    ([(claim("u-1", "5"), False), (claim("u-2", "9"), False), (claim("u-1", "8"), True)], [SEEN, ("observed", "u-2")]),
+    ([(claim("u-1", "odd"), False), (claim("u-2", "odder"), False), (claim("u-1", "odd"), False)], [SEEN, ("observed", "u-2")]),
+    ([(claim("u-1", "odd"), False), (claim("u-1", "odder", "Lost"), False)], [SEEN, SEEN]),
+    ([(claim("u-1", "9"), False), (claim("u-1", "9"), True), (claim("u-2", "12"), False)], [SEEN, GONE, ("observed", "u-2")]),
+])  # fmt: skip
+def test_nothing_older_comes_back(changes: list[tuple[dict[str, Any], bool]], expected: list[tuple[str, str]]) -> None:
+    assert told_of(*(ObjectChange(found, gone) for found, gone in changes)) == expected
+
+
+def test_a_list_is_the_last_word_on_what_is_there() -> None:
+    restored = ObjectChange(claim("u-1", "3", "Lost"), listed=True)
+    later = ObjectChange(claim("u-1", "4"))
+    assert told_of(ObjectChange(claim("u-1", "9000")), restored, later) == [SEEN, SEEN, SEEN]
+    assert told_of(ObjectChange(claim("u-1", "9")), ObjectChange(claim("u-1", "9"), gone=True), restored) == [
+        SEEN,
+        GONE,
+        SEEN,
+    ]
+
+
+@given(st.permutations(range(6)))
+def test_whatever_the_order_of_a_history_what_is_told_last_is_its_end(order: list[int]) -> None:
+    history = [claim("u-1", str(10 + at), phase) for at, phase in enumerate(("Pending", "Bound", "Lost"))]
+    history += [claim("u-2", str(20 + at), phase) for at, phase in enumerate(("Pending", "Bound", "Lost"))]
+    observer = Observer("/o", APP)
+    told = [event for at in order for event in observer.see(ObjectChange(history[at]))]
+    assert (told[-1]["data"]["uid"], told[-1]["data"]["live"]["status"]) == ("k8s:u-2", {"phase": "Lost"})

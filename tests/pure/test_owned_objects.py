@@ -48,9 +48,15 @@ class Seeing:
     def __init__(self, **how: Any) -> None:
         self.observer = Observer("/t", **({"application": APP} | how))
         self.events: list[dict[str, Any]] = []
+        self.version = 7
 
     def see(self, *found: Manifest, gone: bool = False) -> list[Told]:
-        return self._told(event for one in found for event in self.observer.see(ObjectChange(one, gone)))
+        return self._told(event for one in found for event in self.observer.see(ObjectChange(self._newer(one), gone)))
+
+    def _newer(self, found: Manifest) -> Manifest:
+        """The object in a version that is newer than all before, as each change of a cluster is."""
+        self.version += 1
+        return {**found, "metadata": {**found["metadata"], "resourceVersion": str(self.version)}}
 
     def whole(self) -> list[Told]:
         return self._told(self.observer.missing())

@@ -88,6 +88,10 @@ class Kube:
         """The objects that the one who asks may not see: they are in no list, and asking for one gets 403."""
         self.denied: set[str] = set()
         """The kinds that the one who asks may not list."""
+        self.expired = 0
+        """How many times the rest of a list is not to be had any more."""
+        self.instead: list[dict[str, Any]] = []
+        """What is answered in the place of the next lists."""
 
     async def put(self, kind: str, name: str, metadata: dict[str, Any] | None = None, **data: Any) -> None:
         known = (kind, name) in self.objects
@@ -166,6 +170,11 @@ class Kube:
     async def _list(self, request: web.Request, kind: str) -> web.StreamResponse:
         found = [one for key, one in sorted(self.objects.items()) if key[0] == kind and key not in self.hidden]
         start, limit = int(request.query.get("continue") or 0), 2
+        if self.instead:
+            return web.json_response(self.instead.pop())
+        if start and self.expired:
+            self.expired -= 1
+            return web.json_response({"kind": "Status", "reason": "Expired", "metadata": {"continue": "2"}}, status=410)
         more = {"continue": str(start + limit)} if start + limit < len(found) else {}
         return web.json_response(
             {

@@ -78,10 +78,10 @@ async def follow(
                         found.add(_key(one))
                         if keeps:
                             known[_key(one)] = _identity(one)
-                        yield ObjectChange(one)
+                        yield ObjectChange(one, listed=True)
                     version = listed_at
                 for key in [key for key in known if key not in found]:
-                    yield ObjectChange(known.pop(key), gone=True)
+                    yield ObjectChange(known.pop(key), gone=True, listed=True)
                 away.discard(resource.plural)
                 yield Listed(resource)
             async for kind, one in _watch(api, resource, namespace, version, away):
@@ -95,12 +95,18 @@ async def follow(
                     yield ObjectChange(one, gone=kind == "DELETED")
         except VersionExpired:
             version = ""
+            await asyncio.sleep(_pause(tries) if tries else 0)  # not even what was just listed is remembered
+            tries += 1
         except Unavailable as error:
             away.add(resource.plural)
-            pause = PAUSES[min(tries, len(PAUSES) - 1)]
+            pause = _pause(tries)
             tries += 1
             log.warning("cluster_away", resource=resource.plural, error=str(error), seconds=pause)
             await asyncio.sleep(pause)
+
+
+def _pause(tries: int) -> float:
+    return PAUSES[min(tries, len(PAUSES) - 1)]
 
 
 async def is_gone(api: Any, resource: Resource, named: str) -> bool:
@@ -146,6 +152,9 @@ async def _pages(
                 raise
             limit = max(1, limit // FEWER)
             continue
+        if "items" not in page:  # what is no list must not end what is there
+            found = " ".join(filter(None, (text(page, "kind"), text(page, "message")))) or "nothing"
+            raise Unavailable(f"{_path(resource, namespace)}: the answer must be a list, found {said(api, found)}")
         # The items of a list have no apiVersion and kind.
         items: list[Mapping[str, Any]] = [
             {"apiVersion": resource.version, "kind": resource.kind, **item} for item in maps(page, "items")

@@ -25,8 +25,8 @@ from phaseline.engine.products.observe.events import (
 )
 from phaseline.machines.kinds.kubernetes.diff.managed_fields import claims
 from phaseline.machines.kinds.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts, KindsTold
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
-from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, is_owned, key_of
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, made_name
+from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, is_owned, key_of, made_from
 from phaseline.machines.kinds.kubernetes.secret_values import COPIES, FIELDS, MASK
 
 TIMES = ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime", "lastProbeTime", "lastScheduleTime", "renewTime")
@@ -43,7 +43,7 @@ _KEY = secrets.token_bytes(32)
 
 
 class DesiredObjects:
-    """The objects that Git declares, by key. `known`: whether they are known at all."""
+    """The objects that Git declares, by the key by which they are paired. `known`: whether they are known at all."""
 
     def __init__(self, desired: Mapping[ObjectKey, Manifest] | None) -> None:
         """desired: the objects; None if they are not known."""
@@ -62,9 +62,9 @@ class DesiredObjects:
         cluster-wide kind: then a namespace of the desired object says nothing.
         """
         key = key_of(manifest)
-        matched = key if key in self.desired else None
+        matched = key.paired if key.paired in self.desired else None
         if matched is None:
-            named = self._named.get(key._replace(namespace=""), [])
+            named = self._named.get(key.paired._replace(namespace=""), [])
             matched = next((one for one in named if not one.namespace or not key.namespace), None)
         if matched is not None:
             self.seen.add(matched)
@@ -72,11 +72,15 @@ class DesiredObjects:
 
     def declares(self, key: ObjectKey) -> bool:
         """Whether Git declares an object of that name."""
-        return key in self.desired or key._replace(namespace="") in self.desired
+        return key.paired in self.desired or key.paired._replace(namespace="") in self.desired
+
+    def makes(self, manifest: Manifest) -> bool:
+        """Whether a live object may have been made from a desired one that has no name, only a generateName."""
+        return made_from(manifest) in self.desired
 
     def take_missing(self) -> list[Manifest]:
         """The desired objects that were not seen. Each call returns only new ones."""
-        missing = [one for key, one in self.desired.items() if key not in self.seen]
+        missing = [one for key, one in self.desired.items() if key not in self.seen and not made_name(one)]
         self.seen.update(self.desired)
         return missing
 
@@ -92,7 +96,7 @@ def observed(
     if gone and desired is None and not wanted.known:
         return ObservedEvent("resource", "removed", f"{application}/{id_suffix(key)}", whose or None)
     data: dict[str, Any] = {"live": None if gone else _without_secrets(manifest), **whose}
-    if wanted.known and not (desired is None and is_owned(manifest)):
+    if wanted.known and not (desired is None and (is_owned(manifest) or wanted.makes(manifest))):
         data["desired"] = None if desired is None else _without_secrets(desired)
     told = {} if gone else facts.about(desired)
     if desired is not None and not key.namespace and key_of(desired).namespace:

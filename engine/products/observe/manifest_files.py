@@ -125,6 +125,9 @@ def objects(found: Any, where: str) -> Iterator[Manifest]:
     # Some programs write null for an empty list. The name of a custom kind may end in List without it being a list.
     items = found.get("items", False)
     if found["kind"].endswith("List") and (items is None or isinstance(items, list)):
+        if (metadata := found.get("metadata")) and isinstance(metadata, Mapping) and metadata.get("continue"):
+            problem = "it is only a part of a list (metadata.continue): give the whole, as kubectl get prints it"
+            raise InvalidInput.bad_manifest(where=where, problem=problem)
         for index, item in enumerate(items or ()):
             yield from objects(item, f"{where}, item {index}")
     else:

@@ -30,7 +30,7 @@ from phaseline.engine.products.observe.ownership import (
 from phaseline.engine.products.observe.placing import OWNING, Placing
 from phaseline.engine.products.observe.roots import IsGone, Known, Roots
 from phaseline.engine.products.observe.snapshots import Presence
-from phaseline.engine.products.observe.stream import ObjectChange
+from phaseline.engine.products.observe.stream import ObjectChange, Versions
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
@@ -74,10 +74,11 @@ class Observer:
         self.source = source
         self.ownership = whose or Ownership(application=application)
         desired = None if desired is None else [*desired]
-        self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
+        self.desired = DesiredObjects(None if desired is None else {key_of(one).paired: one for one in desired})
         self.kinds = KindsTold(desired or ())
         self.placing = Placing(self.desired, self.kinds.of)
         self.presence, self.roots, self._projects = Presence(), Roots(), Projects()
+        self._versions = Versions()
         self._fleet = fleet.FleetObjects().adapters()
         if self.ownership.application is not None:
             self.presence.note(ObservedEvent("application", "observed", self.ownership.application))
@@ -99,13 +100,17 @@ class Observer:
         return self.placing.unowned
 
     def see(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
-        """The events of one change; none if they would repeat the last ones."""
+        """The events of one change; none if they would repeat the last ones, or if it is older than what was seen."""
         yield from self.overdue()
         manifest = change.manifest
         try:
             bounds.check_depth(manifest, MOST_LEVELS)
         except bounds.Unbounded as error:
             log.warning("object_left_out", object=str(key_of(manifest)), error=str(error))
+            return
+        if self._versions.is_older(change):
+            version = text(mapping(manifest, "metadata"), "resourceVersion")
+            log.warning("older_version_left_out", object=str(key_of(manifest)), version=version)
             return
         self.kinds.note(manifest)
         moved = self.ownership.note(manifest, gone=change.gone)
@@ -197,7 +202,7 @@ class Observer:
             yield self._event(named, {} if beside else mapping(change.manifest, "metadata"), gone=change.gone)
 
     def _observed(self, change: ObjectChange) -> Iterator[ObservedEvent]:
-        manifest, gone = change
+        manifest, gone = change.manifest, change.gone
         sort, key = group_kind(manifest), key_of(manifest)
         if sort in self._fleet:
             yield from self._fleet[sort](manifest, gone=gone)

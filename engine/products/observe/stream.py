@@ -1,14 +1,17 @@
 """Reads a stream of Kubernetes objects and watch events, from a file or a pipe.
 
-Belongs here: cutting JSON or YAML into objects. Does not: turning objects into events (`observer`).
+Belongs here: cutting JSON or YAML into objects, telling which changes are older than what was seen. Does not: turning
+objects into events (`observer`).
 """
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from phaseline.engine.products.observe.events import mapping, text
 from phaseline.engine.products.observe.manifest_files import objects
 from phaseline.engine.publish.event_file import pieces
+from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
 from phaseline.schemas import bounds
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.yaml_files import yaml_text
@@ -19,10 +22,73 @@ TYPES = ("ADDED", "MODIFIED", "DELETED")
 
 
 class ObjectChange(NamedTuple):
-    """An object after a change. `gone`: it was deleted, and the manifest is its last one."""
+    """An object after a change. `gone`: it was deleted, and the manifest is its last one.
+
+    listed: a list says so, which is the last word on what is there: an API server that was put back from a backup
+    counts its versions from lower numbers on.
+    """
 
     manifest: Mapping[str, Any]
     gone: bool = False
+    listed: bool = False
+
+
+class SeenVersion(NamedTuple):
+    """The uid and version of an object that was seen. version: None if it is no whole number."""
+
+    uid: str
+    version: int | None
+
+
+class Versions:
+    """The versions of objects that were seen, so that none comes back that is older.
+
+    Watches of several API servers, and answers that are late, bring old versions of an object, and objects that are
+    gone. An object that has no uid is never older.
+    """
+
+    def __init__(self, most_ended: int = 10_000) -> None:
+        """most_ended: how many uids of objects that are gone are remembered."""
+        self._seen: dict[ObjectKey, SeenVersion] = {}
+        self._ended: dict[str, int | None] = {}
+        """By uid, the version at its end; None if it cannot come back."""
+        self._most = most_ended
+
+    def is_older(self, change: ObjectChange) -> bool:
+        """Whether a change is older than what was seen of this object, or of its name; learns from one that is not."""
+        metadata, key = mapping(change.manifest, "metadata"), key_of(change.manifest)
+        found = SeenVersion(text(metadata, "uid"), _whole(metadata.get("resourceVersion")))
+        if not found.uid:
+            return False
+        before = self._seen.get(key)
+        if not change.listed and self._is_older(found, before, gone=change.gone):
+            return True
+        if before is not None and before.uid != found.uid:
+            self._end(before.uid, None)  # another object has its name
+        if change.gone:
+            self._seen.pop(key, None)
+            self._end(*found)
+        else:
+            self._seen[key] = found
+            self._ended.pop(found.uid, None)
+        return False
+
+    def _is_older(self, found: SeenVersion, before: SeenVersion | None, *, gone: bool) -> bool:
+        if found.uid in self._ended:  # a watch that selects by labels may see an object go, and come back changed
+            end = self._ended[found.uid]
+            return end is None or found.version is None or found.version <= end
+        if before is None or (gone and found.uid == before.uid):
+            return False
+        return found.version is not None and before.version is not None and found.version < before.version
+
+    def _end(self, uid: str, version: int | None) -> None:
+        self._ended[uid] = version
+        if len(self._ended) > self._most:
+            self._ended.pop(next(iter(self._ended)))
+
+
+def _whole(found: Any) -> int | None:
+    return int(found) if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 20 else None
 
 
 class Objects:
@@ -79,7 +145,9 @@ def changes(value: Any, where: str) -> Iterator[ObjectChange]:
         if kind in TYPES:
             yield ObjectChange(manifest, gone=kind == "DELETED")
     else:
-        yield from map(ObjectChange, objects(value, where))
+        found = [*objects(value, where)]
+        listed = len(found) != 1 or found[0] is not value
+        yield from (ObjectChange(one, listed=listed) for one in found)
 
 
 def read_text(text: bytes, name: str) -> Iterator[ObjectChange]:

@@ -66,7 +66,7 @@ NOTED = (
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=8, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=9, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:

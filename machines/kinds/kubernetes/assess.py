@@ -22,7 +22,7 @@ from phaseline.machines.kinds.kubernetes.health.registry import BuiltIn, judge, 
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult, not_assessed, unknown
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.table import KnownRule
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, made_name
 from phaseline.machines.kinds.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, MISSING, SOURCE_ORDER, Profile
@@ -67,6 +67,7 @@ class Assessment(NamedTuple):
 
 
 UNKNOWN_DESIRED = "what Git declares is not known"
+MADE_ANEW = "Git gives it no name, only generateName: each apply makes another one"
 
 
 def assess(
@@ -93,6 +94,8 @@ def assess(
             return Assessment(None, None, "a hook takes no part", is_hook=True)
     except UnreadableManifest as error:
         return Assessment(unknown(str(error)), None, str(error))
+    if live is None and desired is not None and made_name(desired):
+        return Assessment(not_assessed(MADE_ANEW), None, MADE_ANEW)
     rules = KindRules.of(live if live is not None else desired or {}, overrides)
     health = _health(part, desired, rules, overrides.profile, scripts, now, facts)
     has_rule = rules != NO_RULES

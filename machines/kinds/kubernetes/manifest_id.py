@@ -14,6 +14,15 @@ NO_NAMESPACE = "-"
 """What stands in an id in the place of a namespace."""
 MAPS = (dict, Mapping)
 """For `isinstance`: a map of any type. The usual one stands first, because to ask for the other takes long."""
+MOVED = {
+    ("extensions", "DaemonSet"): "apps",
+    ("extensions", "Deployment"): "apps",
+    ("extensions", "Ingress"): "networking.k8s.io",
+    ("extensions", "NetworkPolicy"): "networking.k8s.io",
+    ("extensions", "PodSecurityPolicy"): "policy",
+    ("extensions", "ReplicaSet"): "apps",
+}
+"""The kinds that Kubernetes moved to another group, and that group. An object is the same in both."""
 
 
 def group_kind(found: Mapping[str, Any]) -> tuple[str, str]:
@@ -21,6 +30,24 @@ def group_kind(found: Mapping[str, Any]) -> tuple[str, str]:
     version, kind = found.get("apiVersion"), found.get("kind")
     group, slash, _ = version.partition("/") if isinstance(version, str) else ("", "", "")
     return (group if slash else ""), kind if isinstance(kind, str) else ""
+
+
+def made_name(found: Mapping[str, Any]) -> str:
+    """How the names begin that the API server makes for a manifest without a name; empty if it has one."""
+    metadata = found.get("metadata")
+    named = metadata if isinstance(metadata, MAPS) else {}
+    start = named.get("generateName")
+    return start if isinstance(start, str) and not named.get("name") else ""
+
+
+def present_group(group: str, kind: str) -> str:
+    """The group in which a kind is served now."""
+    return MOVED.get((group, kind), group)
+
+
+def _present(kind: str) -> str:
+    group, _, name = kind.partition(":")
+    return f"{present_group(group, name)}:{name}"
 
 
 class ManifestId(msgspec.Struct, frozen=True, gc=False):
@@ -47,7 +74,7 @@ class ManifestId(msgspec.Struct, frozen=True, gc=False):
 
     def mismatch(self, kind: str, namespace: str, name: str) -> str:
         """Why it is not the object of an id that ends in these three parts; empty if it is."""
-        if self.kind != kind:
+        if self.kind != kind and _present(self.kind) != _present(kind):
             return f"is of {self.kind}, the id is of {kind}"
         if self.name not in (None, name):
             return f"is called {self.name!r:.60}, the id says {name!r}"

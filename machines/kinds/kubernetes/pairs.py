@@ -5,13 +5,13 @@ roll-up (`rollup`), reading files.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from phaseline.machines.kinds.kubernetes.assess import Assessment, assess
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, made_name, present_group
 from phaseline.machines.kinds.kubernetes.masking import shown
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.rollup import Member, Rollup, roll_up
@@ -34,6 +34,11 @@ class ObjectKey(NamedTuple):
         """The key of an object that is named so. kinds: tells which kinds of users are cluster-wide."""
         return cls(group, kind, "" if namespace and kinds.is_cluster_wide(group, kind) else namespace, name)
 
+    @property
+    def paired(self) -> "ObjectKey":
+        """The key by which both sides are found: an object is the same in its present group and in an earlier one."""
+        return self._replace(group=present_group(self.group, self.kind))
+
     def short(self) -> str:
         """`apps/Deployment:shop/web`: the notation in which causes are named."""
         group, namespace = (f"{part}/" if part else "" for part in (self.group, self.namespace))
@@ -54,10 +59,22 @@ class Pair(NamedTuple):
 
 
 def key_of(found: Manifest, kinds: KindsTold = UNTOLD_KINDS) -> ObjectKey:
-    """An object's key; empty strings for missing parts. kinds: tells which kinds of users are cluster-wide."""
+    """An object's key; empty strings for missing parts, `<start>*` for a name that the API server makes.
+
+    kinds: tells which kinds of users are cluster-wide.
+    """
     metadata = found.get("metadata")
     named = metadata if isinstance(metadata, Mapping) else {}
-    return ObjectKey.of(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""), kinds)
+    start = made_name(found)
+    name = f"{start}*" if start else str(named.get("name") or "")
+    return ObjectKey.of(*group_kind(found), str(named.get("namespace") or ""), name, kinds)
+
+
+def made_from(found: Manifest, kinds: KindsTold = UNTOLD_KINDS) -> ObjectKey | None:
+    """The key of the desired object from which a live one may have been made, by its generateName; None without one."""
+    metadata = found.get("metadata")
+    start = metadata.get("generateName") if isinstance(metadata, Mapping) else None
+    return key_of(found, kinds)._replace(name=f"{start}*").paired if isinstance(start, str) and start else None
 
 
 def kinds_in(live: Iterable[Manifest], desired: Iterable[Manifest]) -> KindsTold:
@@ -80,8 +97,8 @@ def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]
     kinds = kinds_in(live, desired)
     if len(live) == len(desired) == 1:
         return [Pair(key_of(desired[0], kinds), live[0], desired[0])]
-    wanted = {key_of(one, kinds): one for one in desired}
-    there = {key_of(one, kinds): one for one in live}
+    wanted = {key_of(one, kinds).paired: one for one in desired}
+    there = {key_of(one, kinds).paired: one for one in live}
     fits = _fits(wanted, there)
     pairs = [
         Pair(fits.get(key, key), there.get(fits[key]) if key in fits else None, one) for key, one in wanted.items()
@@ -113,7 +130,7 @@ def _fits(wanted: Iterable[ObjectKey], there: Iterable[ObjectKey]) -> dict[Objec
 def repeats(found: Sequence[Manifest], where: str) -> list[str]:
     """What to say of objects that are given twice, in sentences. where: the side on which they are."""
     kinds = kinds_in((), found)
-    counts = Counter(key_of(one, kinds) for one in found)
+    counts = Counter(key_of(one, kinds).paired for one in found)
     return [
         f"{key.short()} is given {count} times {where}; the last one counts"
         for key, count in counts.items()
@@ -127,9 +144,11 @@ def is_owned(live: Manifest) -> bool:
     return isinstance(metadata, Mapping) and bool(metadata.get("ownerReferences"))
 
 
-def _is_aside(pair: Pair) -> bool:
-    """Whether Git never declares an object, because another object in the cluster created it."""
-    return pair.desired is None and pair.live is not None and is_owned(pair.live)
+def _is_aside(pair: Pair, declared: Collection[ObjectKey], kinds: KindsTold) -> bool:
+    """Whether Git does not declare an object by its name: another one created it, or its name was made by an apply."""
+    if pair.desired is not None or pair.live is None:
+        return False
+    return is_owned(pair.live) or made_from(pair.live, kinds) in declared
 
 
 class AssessedPair(NamedTuple):
@@ -167,9 +186,10 @@ def assess_pairs(
     """
     found = []
     kinds = kinds_in(_there(pair.live for pair in pairs), _there(pair.desired for pair in pairs))
+    declared = {key_of(pair.desired, kinds).paired for pair in pairs if pair.desired is not None}
     for pair, dry_run in zip_longest(pairs, dry_runs[: len(pairs)]):
         # Git never declares what another object created, so nothing is missing from Git there.
-        known = is_declared and not _is_aside(pair)
+        known = is_declared and not _is_aside(pair, declared, kinds)
         assessment = assess(
             pair.live,
             pair.desired,
@@ -183,7 +203,7 @@ def assess_pairs(
         )
         found.append(AssessedPair(Pair(pair.key, shown(pair.live), shown(pair.desired)), assessment))
     members = [
-        Member(one.key[:2], one.key.short(), one.live is not None, assessment, _is_aside(one))
+        Member(one.key[:2], one.key.short(), one.live is not None, assessment, _is_aside(one, declared, kinds))
         for one, assessment in found
     ]
     return ApplicationAssessment(tuple(found), roll_up(members, overrides.profile))

@@ -66,7 +66,7 @@ def is_assessed(found: Assessment) -> bool:
 
 
 def _health(members: Sequence[Member], profile: Profile) -> tuple[str, tuple[str, ...]]:
-    if members and not any(member.is_live for member in members):
+    if members and all(not member.is_live and _status(member) == MISSING for member in members):
         return MISSING, () if profile.missing == "together" else tuple(member.name for member in members)
     counted = [member for member in members if is_assessed(member.assessment) and _counts(member, profile)]
     worst = min((_status(member) for member in counted), key=profile.order.index, default=_of_nothing(members, profile))

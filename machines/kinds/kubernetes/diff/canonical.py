@@ -160,7 +160,9 @@ def _pruned(found: Any, type_: FieldType, copies: Copies) -> Any:
     if isinstance(found, list):
         made = [_pruned(value, type_.item, copies) for value in found]
     elif form != "struct":
-        made = {name: _pruned(value, type_.of(name), copies) for name, value in found.items()}
+        parts = {name: type_.of(name) for name in found}
+        said = ((name, value) for name, value in found.items() if value or not parts[name].unwritten)
+        made = {name: _pruned(value, parts[name], copies) for name, value in said}
     else:
         made, own = {}, REACHES.get(type_.adds, ())
         for name, value in found.items():

@@ -20,7 +20,7 @@ from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.scopes import is_cluster_wide
 from phaseline.machines.language.rules import Revision
 
-COMPARISON = Revision("kubernetes.comparison", 4)
+COMPARISON = Revision("kubernetes.comparison", 5)
 """Raise it when two objects differ at other places than before, or when ignore rules hide others."""
 Manifest = Mapping[str, Any]
 CLAIMS = "volumeClaimTemplates"

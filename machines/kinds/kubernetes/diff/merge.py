@@ -25,7 +25,7 @@ def applied(live: Any, last: Any, desired: Any, type_: FieldType) -> Any:
     null removes the field. It says nothing where the server fills the field in.
     """
     if not isinstance(desired, dict) or not isinstance(live, dict):
-        return live if equal(live, desired) else desired
+        return live if equal(live, desired) else _without_nulls(desired)
     before = last if isinstance(last, dict) else {}
     gone = [name for name, value in before.items() if value is not None and desired.get(name) is None and name in live]
     merged: dict[str, Any] = live
@@ -47,6 +47,13 @@ def applied(live: Any, last: Any, desired: Any, type_: FieldType) -> Any:
     if gone and (gone := [name for name in gone if name not in type_.allocated]):
         return {name: value for name, value in merged.items() if name not in gone}
     return merged
+
+
+def _without_nulls(desired: Any) -> Any:
+    """What an apply makes of a value where nothing is yet: null removes nothing there."""
+    if isinstance(desired, dict):
+        return {name: _without_nulls(value) for name, value in desired.items() if value is not None}
+    return desired
 
 
 def is_left_to_server(name: str, value: Any, type_: FieldType) -> bool:

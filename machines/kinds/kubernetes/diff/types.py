@@ -32,7 +32,8 @@ class FieldType:
     server's defaults to a struct. tells_zero: zero (or an empty struct) is not the same as absent. atomic: a map or
     struct that is one value; whole: it is also replaced as one. open: a list that is merged member by member where both
     have one length. orderless: for a list whose order has no meaning, the field of its members that does not tell
-    one from another. allocated: the fields of a struct that the server or a controller fills in.
+    one from another. allocated: the fields of a struct that the server or a controller fills in. unwritten: a value of
+    `any` form that says false, nothing or empty is not written by its controller, so it is the same as an absent one.
     """
 
     __slots__ = (
@@ -46,6 +47,7 @@ class FieldType:
         "open",
         "orderless",
         "tells_zero",
+        "unwritten",
         "whole",
     )
 
@@ -57,7 +59,7 @@ class FieldType:
         self.item = item if item is not None else self
         self.fields: Members = _NO_FIELDS
         self.adds: Adds | None = None
-        self.atomic = self.whole = False
+        self.atomic = self.whole = self.unwritten = False
         self.orderless = ""
         self.open = form == "any"
         self.allocated: Sequence[str] = ()

@@ -19,7 +19,7 @@ BROKEN = {
         "FailedComputeMetricsReplicas", "InvalidSelector",
     ),
 }  # fmt: skip
-"""By condition, the reasons that make an autoscaler Degraded."""
+"""By condition, the reasons that make an autoscaler Degraded in Argo CD. Elsewhere Failed... and Invalid... do."""
 
 
 def autoscaler(live: ManifestPart, profile: Profile) -> HealthResult:
@@ -27,8 +27,8 @@ def autoscaler(live: ManifestPart, profile: Profile) -> HealthResult:
     is_v1 = live.text("apiVersion") == "autoscaling/v1"
     conditions = [*(_annotated(live) if is_v1 else live.map("status").maps("conditions"))]
     for one in conditions:
-        if one.text("reason") in BROKEN.get(one.text("type"), ()):
-            return degraded(one.text("message"))
+        if _is_broken(one, profile):
+            return degraded(one.text("message") or one.text("reason"))
     status = live.map("status")
     now, wanted = status.number("currentReplicas"), status.number("desiredReplicas")
     if profile.compares_replicas and now != wanted and wanted is not None:
@@ -37,6 +37,13 @@ def autoscaler(live: ManifestPart, profile: Profile) -> HealthResult:
         if one.text("type") in ("AbleToScale", "ScalingLimited") and one.text("status") == "True":
             return healthy(one.text("message"))
     return progressing("Waiting to Autoscale")
+
+
+def _is_broken(condition: ManifestPart, profile: Profile) -> bool:
+    kind, reason = condition.text("type"), condition.text("reason")
+    if profile.follows_argo or kind not in BROKEN:
+        return reason in BROKEN.get(kind, ())
+    return reason.startswith(("Failed", "Invalid"))
 
 
 def _annotated(live: ManifestPart) -> Iterator[ManifestPart]:

@@ -63,6 +63,22 @@ def by_general_rule(live: Manifest) -> HealthResult:
     return not_assessed(f"{NOTHING_KNOWN} ({unknown})" if unknown else NOTHING_KNOWN)
 
 
+def contradiction(view: ObjectView, decided: tuple[Evidence, ...]) -> HealthResult | None:
+    """The verdict of a condition or counter of the object that opposes a success; None if there is none.
+
+    decided: what the success rests on. It stands in the evidence of the contradiction too.
+    """
+    conditions = view.all_conditions
+    found = [*_said(view, conditions, set()), *_counted(view, has_said=True)]
+    for means in (FAILURE, WORK):
+        if opposing := tuple(one.evidence for one in found if one.means == means):
+            evidence = (*opposing, *decided)
+            return HealthResult(
+                VERDICTS[means], _message(opposing[0]), evidence, polarity.concerns_of(conditions, evidence)
+            )
+    return None
+
+
 def _told(conditions: list[Manifest], evidence: tuple[Evidence, ...]) -> EvidenceAndConcerns:
     return evidence, polarity.concerns_of(conditions, evidence)
 

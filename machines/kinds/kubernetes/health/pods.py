@@ -120,7 +120,7 @@ def _backing_off(status: ManifestPart) -> Iterator[str]:
 
 
 def _failure(status: ManifestPart) -> str:
-    """The reason for a failed Pod without a message: the first container that gives one."""
+    """The reason for a failed Pod without a message: the first container that gives one, else the Pod's own."""
     for container in (*status.maps("initContainerStatuses"), *status.maps("containerStatuses")):
         name, ended = container.text("name"), container.map("state").map("terminated")
         if ended.text("message"):
@@ -129,7 +129,7 @@ def _failure(status: ManifestPart) -> str:
             return f'container "{name}" ran out of memory (OOMKilled)'
         if (code := ended.count("exitCode")) != 0:
             return f'container "{name}" failed with exit code {code}'
-    return ""
+    return status.text("reason")
 
 
 def _running(status: ManifestPart, profile: Profile) -> HealthResult:
@@ -147,18 +147,43 @@ def _running(status: ManifestPart, profile: Profile) -> HealthResult:
 
 
 def job(live: ManifestPart, profile: Profile) -> HealthResult:
-    """batch/v1 Job. A condition counts if it is present, whatever its status; only Suspended must be True."""
-    status = live.map("status")
-    conditions = [*status.maps("conditions")]
-    failed = [one for one in conditions if one.text("type") == "Failed"]
-    suspended = [one for one in conditions if one.text("type") == "Suspended"]
-    complete = [one for one in conditions if one.text("type") == "Complete"]
+    """batch/v1 Job. In the profiles of Argo CD a condition counts if it is present, whatever its status."""
+    return _job_by_conditions(live) if profile.follows_argo else _job(live)
+
+
+def _job_by_conditions(live: ManifestPart) -> HealthResult:
+    """As Argo CD reads a Job: only Suspended must be True."""
+    conditions = [*live.map("status").maps("conditions")]
+    failed, suspended, complete = (
+        [one for one in conditions if one.text("type") == name] for name in ("Failed", "Suspended", "Complete")
+    )
     if failed:
         return degraded(failed[0].text("message"))
     if any(one.text("status") == "True" for one in suspended):
         return paused(suspended[0].text("message"))
     if complete or suspended:
         return healthy((complete or suspended)[0].text("message"))
-    if profile.counts_jobs and status.count("succeeded") >= 1:
-        return healthy()
     return progressing()
+
+
+def _job(live: ManifestPart) -> HealthResult:
+    """A Job by the conditions that are True, and by how often it has succeeded.
+
+    FailureTarget: it will fail once its Pods have ended.
+    """
+    spec, status = live.map("spec"), live.map("status")
+    true = {one.text("type"): one for one in status.maps("conditions") if one.text("status") == "True"}
+    for name, verdict in (
+        ("Failed", degraded),
+        ("FailureTarget", degraded),
+        ("Suspended", paused),
+        ("Complete", healthy),
+    ):
+        if (found := true.get(name)) is not None:
+            return verdict(found.text("message") or found.text("reason")).resting_on(evidence_of(found.found))
+    succeeded, wanted = status.count("succeeded"), spec.number("completions") or 1
+    if succeeded >= wanted:
+        return healthy()
+    if spec.flag("suspend"):
+        return paused("it is suspended")
+    return progressing(f"{succeeded} of {wanted} completions")

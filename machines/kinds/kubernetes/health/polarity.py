@@ -35,7 +35,14 @@ from phaseline.machines.kinds.kubernetes.health.words import (
     WORK,
 )
 
+_PARTING = str.maketrans("", "", "_- ")
 _FIRST = re.compile(r"[A-Za-z]+")
+
+
+def _spellings(word: str) -> tuple[str, ...]:
+    """A word as it stands, and without what parts it: `IN_PROGRESS` is `in_progress`, and `inprogress`."""
+    low = word.lower()
+    return tuple(dict.fromkeys((low, low.translate(_PARTING))))
 
 
 @lru_cache(maxsize=8192)
@@ -52,8 +59,8 @@ def of_type(kind: str) -> tuple[str, str] | None:
 @lru_cache(maxsize=8192)
 def of_reason(reason: str) -> str:
     """What a reason means for a success that is False; empty for a reason that is not known."""
-    low = reason.lower()
-    return next((means for glob, means in REASONS if fnmatchcase(low, glob.lower())), "")
+    words = _spellings(reason)
+    return next((means for word in words for glob, means in REASONS if fnmatchcase(word, glob.lower())), "")
 
 
 @lru_cache(maxsize=8192)
@@ -65,8 +72,8 @@ def is_to_end(kind: str) -> bool:
 @lru_cache(maxsize=8192)
 def of_phase(word: str) -> str:
     """What a phase means; empty for a word that is not known."""
-    low = word.lower()
-    return next((means for glob, means in PHASES if fnmatchcase(low, glob)), "")
+    words = _spellings(word)
+    return next((means for one in words for glob, means in PHASES if fnmatchcase(one, glob)), "")
 
 
 @lru_cache(maxsize=8192)

@@ -29,22 +29,26 @@ from phaseline.machines.kinds.kubernetes.health.workloads import daemon_set, dep
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.argo_kinds import is_argos
 from phaseline.machines.kinds.kubernetes.known.statusless import STATUSLESS
-from phaseline.machines.kinds.kubernetes.known.table import KnownRule, known_rule
+from phaseline.machines.kinds.kubernetes.known.table import NO_STATUS, KnownRule, known_rule
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
-from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, PROGRESSING, Profile
+from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, HEALTHY, PROGRESSING, UNKNOWN, Profile
 from phaseline.machines.language.rules import Revision
 
-HEALTH = Revision("kubernetes.health", 8)
+HEALTH = Revision("kubernetes.health", 9)
 """Raise it when an object gets another health or message than before."""
 NO_RULE = "no health rule applies to this kind"
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
 
 
 class HealthRule(NamedTuple):
-    """The rule of a kind, and the API versions that it can read (any version if empty)."""
+    """The rule of a kind, and the API versions that it can read (any version if empty).
+
+    reads_status: nothing can be said of an object that has reported no status yet.
+    """
 
     judge: Callable[[ManifestPart, Profile], HealthResult]
     versions: tuple[str, ...] = ()
+    reads_status: bool = True
 
 
 # fmt: off
@@ -55,7 +59,7 @@ RULES: Mapping[tuple[str, str], HealthRule] = {
     ("apps",                   "DaemonSet"):               HealthRule(daemon_set,   ("v1",)),
     ("networking.k8s.io",      "Ingress"):                 HealthRule(ingress),
     ("extensions",             "Ingress"):                 HealthRule(ingress),
-    ("",                       "Service"):                 HealthRule(service,      ("v1",)),
+    ("",                       "Service"):                 HealthRule(service,      ("v1",), reads_status=False),
     ("",                       "PersistentVolumeClaim"):   HealthRule(volume_claim, ("v1",)),
     ("",                       "Pod"):                     HealthRule(pod,          ("v1",)),
     ("batch",                  "Job"):                     HealthRule(job,          ("v1",)),
@@ -138,6 +142,9 @@ def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthRes
             f"apiVersion is {part.text('apiVersion')}: the rule of {part.text('kind')} reads version {known}"
         )
     found = rule.judge(part, profile)
+    silent = rule.reads_status and not profile.follows_argo and not part.found.get("status")
+    if silent and found.status in (HEALTHY, UNKNOWN):
+        return progressing(NO_STATUS)
     evidence = found.evidence
     return HealthResult.told_by(
         found.status, found.message, lambda: (evidence, concerns_of(ObjectView(part.found).all_conditions, evidence))

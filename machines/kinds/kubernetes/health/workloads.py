@@ -9,6 +9,7 @@ from phaseline.machines.kinds.kubernetes.health.view import evidence_of
 from phaseline.machines.kinds.kubernetes.profiles import Profile
 
 ON_DELETE, ROLLING_UPDATE = "OnDelete", "RollingUpdate"
+DESIRED = "desiredNumberScheduled"
 
 
 def _behind(live: ManifestPart, status: ManifestPart) -> HealthResult | None:
@@ -19,7 +20,13 @@ def _behind(live: ManifestPart, status: ManifestPart) -> HealthResult | None:
     return None
 
 
-def deployment(live: ManifestPart, _: Profile) -> HealthResult:
+def _wanted(spec: ManifestPart, profile: Profile) -> int | None:
+    """How many replicas are wanted: 1 if the spec does not say, which Argo CD takes for any number."""
+    found = spec.number("replicas")
+    return 1 if found is None and not profile.follows_argo else found
+
+
+def deployment(live: ManifestPart, profile: Profile) -> HealthResult:
     """apps/v1 Deployment."""
     spec, status = live.map("spec"), live.map("status")
     if spec.flag("paused"):
@@ -31,12 +38,12 @@ def deployment(live: ManifestPart, _: Profile) -> HealthResult:
         return degraded(f'Deployment "{live.map("metadata").text("name")}" exceeded its progress deadline').resting_on(
             evidence_of(condition.found)
         )
-    return _rolled_out(spec, status) or healthy()
+    return _rolled_out(_wanted(spec, profile), status) or healthy()
 
 
-def _rolled_out(spec: ManifestPart, status: ManifestPart) -> HealthResult | None:
+def _rolled_out(wanted: int | None, status: ManifestPart) -> HealthResult | None:
     """Progressing until all replicas are new and available, with the reason why Pods cannot be made."""
-    wanted, updated = spec.number("replicas"), status.count("updatedReplicas")
+    updated = status.count("updatedReplicas")
     said = ""
     if wanted is not None and updated < wanted:
         said = f"{updated} of {wanted} replicas are new"
@@ -54,10 +61,10 @@ def _rolled_out(spec: ManifestPart, status: ManifestPart) -> HealthResult | None
     return progressing(f"Waiting for rollout to finish: {said}: {why}").resting_on(evidence_of(failure.found))
 
 
-def stateful_set(live: ManifestPart, _: Profile) -> HealthResult:
+def stateful_set(live: ManifestPart, profile: Profile) -> HealthResult:
     """apps/v1 StatefulSet. Never Degraded. Progressing until the controller has observed any generation."""
     spec, status = live.map("spec"), live.map("status")
-    strategy, wanted, ready = spec.map("updateStrategy"), spec.number("replicas"), status.count("readyReplicas")
+    strategy, wanted, ready = spec.map("updateStrategy"), _wanted(spec, profile), status.count("readyReplicas")
     behind = _behind(live, status)
     if behind is not None or status.count("observedGeneration") == 0:
         return behind or progressing("no generation has been observed yet")
@@ -76,7 +83,7 @@ def _partitioned(partition: int | None, wanted: int | None, updated: int) -> Hea
     return healthy(f"the partition's rollout is complete: {updated} pods are new")
 
 
-def replica_set(live: ManifestPart, _: Profile) -> HealthResult:
+def replica_set(live: ManifestPart, profile: Profile) -> HealthResult:
     """apps/v1 ReplicaSet."""
     status = live.map("status")
     if (behind := _behind(live, status)) is not None:
@@ -84,7 +91,7 @@ def replica_set(live: ManifestPart, _: Profile) -> HealthResult:
     for condition in status.maps("conditions"):
         if condition.text("type") == "ReplicaFailure" and condition.text("status") == "True":
             return degraded(condition.text("message")).resting_on(evidence_of(condition.found))
-    wanted, available = live.map("spec").number("replicas"), status.count("availableReplicas")
+    wanted, available = _wanted(live.map("spec"), profile), status.count("availableReplicas")
     if wanted is not None and available < wanted:
         return progressing(f"{available} of {wanted} replicas are available")
     return healthy()
@@ -95,7 +102,9 @@ def daemon_set(live: ManifestPart, profile: Profile) -> HealthResult:
     status = live.map("status")
     if (behind := _behind(live, status)) is not None:
         return behind
-    wanted, updated = status.count("desiredNumberScheduled"), status.count("updatedNumberScheduled")
+    if not status.has(DESIRED) and not profile.follows_argo:
+        return progressing("it does not say yet on how many nodes it is to run")
+    wanted, updated = status.count(DESIRED), status.count("updatedNumberScheduled")
     available = status.count("numberAvailable")
     if live.map("spec").map("updateStrategy").text("type") == ON_DELETE:
         if available < wanted and not profile.follows_argo:

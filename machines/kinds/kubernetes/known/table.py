@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
+from phaseline.machines.kinds.kubernetes.health.general import contradiction
 from phaseline.machines.kinds.kubernetes.health.polarity import concerns_of
 from phaseline.machines.kinds.kubernetes.health.result import Evidence, HealthResult
 from phaseline.machines.kinds.kubernetes.health.view import ObjectView, getter, text
@@ -22,11 +23,14 @@ Manifest = Mapping[str, Any]
 class KnownRule:
     """The rows of a kind, ready to be asked."""
 
-    __slots__ = ("_by_profile", "_message", "_rows", "_wanted", "kind")
+    __slots__ = ("_by_profile", "_is_built_in", "_message", "_rows", "_wanted", "kind")
 
-    def __init__(self, kind: KnownKind) -> None:
-        """Take the rows of `kind`, which were checked. They are read when the first object is assessed."""
-        self.kind, self._wanted = kind, wanted_of(kind.rows)
+    def __init__(self, kind: KnownKind, *, is_built_in: bool = False) -> None:
+        """Take the rows of `kind`, which were checked. They are read when the first object is assessed.
+
+        is_built_in: they are not a user's, so Healthy by fields alone is held against the rest of the status.
+        """
+        self.kind, self._wanted, self._is_built_in = kind, wanted_of(kind.rows), is_built_in
         self._message, self._rows = getter(kind.message), tuple[ReadRow, ...]()
         self._by_profile: dict[str, tuple[tuple[ReadRow, str], ...]] = {}
 
@@ -53,8 +57,11 @@ class KnownRule:
 
     def _verdict(self, row: ReadRow, verdict: str, at: ObjectView, view: ObjectView, profile: Profile) -> HealthResult:
         found = [one for test in row.tests if (one := test.tell(at)) is not None]
-        if verdict == HEALTHY and not profile.follows_argo and (stale := _stale(view, at, found)):
-            return HealthResult(PROGRESSING, stale.message, (stale, *found))
+        if verdict == HEALTHY and not profile.follows_argo:
+            if stale := _stale(view, at, found):
+                return HealthResult(PROGRESSING, stale.message, (stale, *found))
+            if self._is_built_in and (opposed := _opposed(view, at, found)):
+                return opposed
         message = row.message(at) or self._said(found, view)
         if at.item is not None and at.name and message and "@" not in row.row.message:
             message = f"{at.name}: {message}"
@@ -87,10 +94,17 @@ def _stale(view: ObjectView, at: ObjectView, found: Iterable[Evidence]) -> Evide
     return None
 
 
+def _opposed(view: ObjectView, at: ObjectView, found: list[Evidence]) -> HealthResult | None:
+    """The verdict of what contradicts a success that only fields say; None where conditions say it, or nothing does."""
+    if any(one.condition in view.conditions or one.condition in at.conditions for one in found):
+        return None
+    return contradiction(view, tuple(found))
+
+
 @cache
 def rules() -> tuple[KnownRule, ...]:
     """The rules of all families."""
-    return tuple(KnownRule(kind) for family in families() for kind in family.kinds)
+    return tuple(KnownRule(kind, is_built_in=True) for family in families() for kind in family.kinds)
 
 
 @cache

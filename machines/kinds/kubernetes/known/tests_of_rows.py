@@ -8,7 +8,7 @@ Belongs here: reading a test, deciding it, the evidence that it rests on. Does n
               @.phase                  a field of the item that a row with EACH looks at
               count(.status.racks[])   how many there are; count(.status.racks[]: up) how many are that
               sum(.spec.sets[].count)  their sum
-              first(.status.replicas)  the first number of a text such as 3/5; second(...) the other one
+              first(.status.replicas)  the first number of a text such as 3/5, or 3-c0ffee; second(...) the other one
               .spec.replicas or 1      with a number in place of nothing; a - b, the difference
     test      subject = word | word    it is one of these words; `nothing` is absent or empty, `something` the opposite
               subject != word | word   it is there, and none of these; `!= absent` is there, even if it is empty
@@ -48,7 +48,7 @@ FIELDS = ("reason", "message", "severity")
 STALE, UNOBSERVED, CURRENT = "stale", "unobserved", "current"
 _TEST = re.compile(r"(.+?) (=|!=|~|<=|>=|<|>) (.+)")
 _CALL = re.compile(r"(count|sum|first|second)\((.+)\)")
-_PAIR = re.compile(r"(\d+)/(\d+)", re.ASCII)
+_PAIR = re.compile(r"(\d+)/(\d+)|(\d+)-[^/]*", re.ASCII)
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "<": lambda one, other: one < other, "<=": lambda one, other: one <= other,
     ">": lambda one, other: one > other, ">=": lambda one, other: one >= other,
@@ -189,13 +189,18 @@ def _called(name: str, inner: str, one: str) -> Get:
         raise BadTest(f"{one!r}: {name} takes a path such as .status.racks[]")
     get = getter(path)
     if name in ("first", "second"):
-        place = 1 + (name == "second")
-        return lambda view: int(found[place]) if (found := _PAIR.fullmatch(text(get(view)))) else None
+        places = (1, 3) if name == "first" else (2,)
+        return lambda view: _number_of(_PAIR.fullmatch(text(get(view))), places)
     if name == "sum":
         return lambda view: sum(number(found) or 0 for found in _listed(get(view)))
     if word:
         return lambda view: sum(text(found) == word for found in _listed(get(view)))
     return lambda view: len(_listed(get(view)))
+
+
+def _number_of(found: re.Match[str] | None, places: tuple[int, ...]) -> int | None:
+    """The number that a text has at one of these places."""
+    return None if found is None else next((number(word) for word in map(found.__getitem__, places) if word), None)
 
 
 def _listed(found: Any) -> list[Any]:

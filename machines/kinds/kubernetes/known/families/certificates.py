@@ -12,6 +12,7 @@ FAMILIES = (
         KnownKind("cert-manager.io", "Certificate", (
             #   when                                          health
             Row("Issuing = True",                             P),
+            Row("Ready = False & Issuing = nothing & Ready.message ~ Issuing *", P, argo=D),
             Row("Ready = False",                              D),
             Row("Ready = True",                               H),
         )),

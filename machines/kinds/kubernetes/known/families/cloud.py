@@ -78,7 +78,7 @@ FAMILIES = (
             Row("stale",                                      P),
             Row("*.reason = UpToDate & Ready = True",         H),
             Row("*.reason = UpdateFailed | DependencyNotFound", D),
-            Row("*.reason = DependencyNotReady",              S),
+            Row("*.reason = DependencyNotReady",              P,      argo=S),
             Row("*.reason ~ *Failed | *Invalid",              D,      argo=NONE),
         )),
     )),

@@ -14,6 +14,11 @@ PAUSED = (
     Row("cluster.x-k8s.io/paused = True",                             S,      argo=NONE),
     Row(".metadata.annotations[cluster.x-k8s.io/paused] != absent",   S,      argo=NONE, message="the annotation cluster.x-k8s.io/paused pauses it"),
 )
+NODE = (
+    Row("NodeHealthy = False & NodeHealthy.severity = Error",         D,      argo=NONE),
+    Row("NodeHealthy = False | Unknown",                              P,      argo=NONE),
+    Row("HealthCheckSucceeded = False",                               P,      argo=NONE),
+)
 NOT_NOW = (
     Row("Available = False | Unknown",                                P,      argo=NONE),
     Row("RollingOut = True",                                          P,      argo=NONE),
@@ -23,9 +28,12 @@ MACHINES = (
     Row(".status.phase = Failed",                                     D),
     Row(".status.phase = ScalingUp | ScalingDown",                    P),
     *NOT_NOW,
+    Row(".status.unavailableReplicas > 0",                            P,      argo=NONE, message="{.status.unavailableReplicas} of its machines are not available"),
     Row(".status.phase = Running",                                    H),
 )
 BINDING = (
+    Row("Scheduled = False",                                          P,      argo=NONE),
+    Row("FullyApplied = False",                                       D,      argo=NONE),
     Row(".status = nothing",                                          P),
     Row("count(.status.aggregatedStatus[]) = 0",                      P,      message="no cluster has reported yet"),
     Row("count(.spec.clusters[]) != count(.status.aggregatedStatus[])", P),
@@ -44,6 +52,10 @@ FAMILIES = (
             Row("Ready = False & Ready.severity = nothing",           D),
             Row(".status.phase = Failed",                             D,      message="{.status.failureMessage}"),
             *NOT_NOW,
+            Row(".status.infrastructureReady = false",                P,      argo=NONE, message="its infrastructure is not ready"),
+            Row(".status.controlPlaneReady = false",                  P,      argo=NONE, message="its control plane is not ready"),
+            Row(".status.initialization.infrastructureProvisioned = false", P, argo=NONE, message="its infrastructure is not there yet"),
+            Row(".status.initialization.controlPlaneInitialized = false",   P, argo=NONE, message="its control plane is not there yet"),
             Row(".status.phase = Provisioned",                        H),
         )),
         KnownKind("cluster.x-k8s.io", "Machine", (
@@ -52,6 +64,7 @@ FAMILIES = (
             Row("Ready = False & .status.phase = Running & Ready.severity = Error", D, argo=NONE),
             Row("Ready = False & .status.phase = Running & Ready.severity = Warning | nothing", P, argo=NONE),
             Row("Ready = Unknown",                                    P,      argo=NONE),
+            *NODE,
             *NOT_NOW,
             Row(".status.phase = Running",                            H),
             Row("Ready = False",                                      P),
@@ -89,8 +102,9 @@ FAMILIES = (
             Row("stale",                                              P),
             Row(".status.failureMessage = something",                 D,      message="{.status.failureMessage}"),
             Row("EKSControlPlaneUpdating = True",                     P),
+            Row("@.status = False & @.severity = Error",              D,      argo=NONE, each=".status.conditions[]", message="{@.message}"),
             Row("Ready = True",                                       H),
-            Row("@.status = False & @.severity = Error",              D,      each=".status.conditions[]", message="{@.message}"),
+            Row("@.status = False & @.severity = Error",              NONE,   argo=D, each=".status.conditions[]", message="{@.message}"),
         )),
         KnownKind("controlplane.cluster.x-k8s.io | infrastructure.cluster.x-k8s.io | bootstrap.cluster.x-k8s.io", "*", (
             *PAUSED[1:],
@@ -98,6 +112,10 @@ FAMILIES = (
             Row("Ready = False & Ready.severity = Error",             D),
             Row("Ready = False | Unknown",                            P),
             *NOT_NOW,
+            Row("@.status = False & @.severity = Error",              D,      argo=NONE, each=".status.conditions[]", message="{@.message}"),
+            Row("EtcdClusterHealthy = False",                         P,      argo=NONE),
+            Row("ControlPlaneComponentsHealthy = False",              P,      argo=NONE),
+            Row(".status.unavailableReplicas > 0",                    P,      argo=NONE, message="{.status.unavailableReplicas} of its machines are not available"),
             Row("Ready = True",                                       H),
             Row("Available = True",                                   H),
             Row(".status.ready = false",                              P),
@@ -133,10 +151,9 @@ FAMILIES = (
             *BINDING,
         )),
         KnownKind("work.karmada.io", "ResourceBinding", (
-            BINDING[0],
-            BINDING[1],
+            *BINDING[:4],
             Row(".spec.clusters = something & count(.spec.clusters[]) != count(.status.aggregatedStatus[])", P),
-            *BINDING[3:],
+            *BINDING[5:],
         )),
         KnownKind("work.karmada.io", "Work", (
             Row("Applied = False",                                    D),

@@ -8,6 +8,7 @@ from phaseline.machines.kinds.kubernetes.known.rows import StatusRow as Row
 
 # fmt: off
 PAUSED = Row(".spec.suspend = true", S, message="it is suspended")
+FAILS = Row("*Failed = True",                                         D,      argo=NONE)
 WORKS = (
     #   when                                                          health  argo
     Row("Ready = Unknown & Reconciling = True",                       P),
@@ -29,6 +30,7 @@ FAMILIES = (
             PAUSED,
             Row(".spec.type = oci",                                   H,      message="a registry has no state of its own"),
             *WORKS,
+            FAILS,
             STORED,
             Row("Ready = True & ArtifactInStorage = nothing",         P,      argo=D),
             *READY[1:],
@@ -36,6 +38,7 @@ FAMILIES = (
         KnownKind("source.toolkit.fluxcd.io", "Bucket | GitRepository | HelmChart | OCIRepository | ExternalArtifact", (
             PAUSED,
             *WORKS,
+            FAILS,
             STORED,
             Row("Ready = True & ArtifactInStorage = nothing",         P,      argo=D),
             *READY[1:],

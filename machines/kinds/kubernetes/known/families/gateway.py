@@ -119,6 +119,8 @@ FAMILIES = (
         )),
         KnownKind("operator.openshift.io", "IngressController", (
             Row("Degraded = True",                            D),
+            Row("Admitted = False",                           D,      argo=NONE),
+            Row("DeploymentAvailable = False",                D,      argo=NONE),
             Row("DeploymentReplicasAllAvailable = False",     P),
             Row("Progressing = True",                         P),
             Row("Available = True",                           H),

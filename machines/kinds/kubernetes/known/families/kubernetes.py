@@ -25,6 +25,7 @@ FAMILIES = (
         )),
         KnownKind("policy", "PodDisruptionBudget", (
             Row("* = False & *.reason != InsufficientPods",           D),
+            Row("DisruptionAllowed = False & .status.currentHealthy < .status.desiredHealthy", P, argo=H, message="{.status.currentHealthy} of {.status.desiredHealthy} Pods are healthy"),
             Row("DisruptionAllowed = False",                          H,      message="no Pod may be disrupted now: {.status.currentHealthy} of {.status.desiredHealthy} are healthy"),
             Row("DisruptionAllowed = True",                           H,      argo=NONE),
             Row("* = True | Unknown | False",                         NONE,   argo=H),

@@ -70,6 +70,12 @@ FAMILIES = (
             Row(".status.connectorStatus.connector.state = PAUSED | STOPPED", S, argo=NONE),
             Row("Ready = True",                                       H),
         )),
+        KnownKind("kafka.strimzi.io", "KafkaMirrorMaker2", (
+            *KAFKA,
+            Row("@.connector.state = FAILED",                         D,      argo=NONE, message="connector {@.name} has failed", each=".status.connectors[]"),
+            Row("@.state = FAILED",                                   D,      argo=NONE, message="task {@.id} has failed", each=".status.connectors[].tasks[]"),
+            Row("Ready = True",                                       H),
+        )),
         KnownKind("kafka.strimzi.io", "KafkaRebalance", (
             *KAFKA,
             Row("ProposalReady = True",                               S,      message="its proposal waits for approval"),

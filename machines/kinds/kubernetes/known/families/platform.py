@@ -36,6 +36,7 @@ FAMILIES = (
                 " & .status.installedCSV = something & .status.state = UpgradePending", H, message="an upgrade waits for approval"),
             Row("InstallPlanPending = True",                          P),
             Row(".status.state = nothing | UpgradeAvailable | UpgradePending", P),
+            Row("InstallPlanMissing.reason = ReferencedInstallPlanNotFound & .status.state = AtLatestKnown", H, message="its state is {.status.state}"),
             Row(".status.state = AtLatestKnown",                      H,      message="its state is {.status.state}"),
             Row("",                                                   U,      argo=H, message="its state is {.status.state}, which is not known"),
         )),
@@ -79,6 +80,9 @@ FAMILIES = (
             Row(".status.printableStatus ~ Err* | *Error | CrashLoopBackOff | ImagePullBackOff | DataVolumeError", D, argo=NONE, message="{.status.printableStatus}"),
             Row("Ready = True",                                       H),
             Row("Ready = False | Unknown & .status.created = true",   P,      message="{.status.printableStatus}"),
+            Row("Ready = False | Unknown & .status.printableStatus != Stopped | Stopping | Paused | Halted", P, argo=S, message="{.status.printableStatus}"),
+            Row("Ready = False | Unknown & .spec.runStrategy = Always",    P, argo=S, message="it is to run, and it is {.status.printableStatus}"),
+            Row("Ready = False | Unknown & .spec.running = true",     P,      argo=S, message="it is to run, and it is {.status.printableStatus}"),
             Row("Ready = False | Unknown",                            S,      message="{.status.printableStatus}"),
         ), message=".status.printableStatus"),
         KnownKind("kubevirt.io", "VirtualMachineInstance", (

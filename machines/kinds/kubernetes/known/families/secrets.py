@@ -17,7 +17,15 @@ FAMILIES = (
             Row("PartiallyReady = True",                      D),
             Row("Ready = False",                              P),
         )),
-        KnownKind("external-secrets.io", "ExternalSecret | PushSecret | ClusterPushSecret | SecretStore | ClusterSecretStore", READY),
+        KnownKind("external-secrets.io", "ExternalSecret", (
+            READY[0],
+            Row("Ready = True & .spec.refreshPolicy = CreatedOnce", H),
+            Row("Ready = True & .spec.refreshInterval = 0 | 0s | 0h | 0m", H),
+            Row("Ready = True & first(.status.syncedResourceVersion) < .metadata.generation & .status.syncedResourceVersion = something", P, argo=H,
+                message="it was last synchronised at {.status.syncedResourceVersion}, and generation {.metadata.generation} is asked for"),
+            READY[1],
+        )),
+        KnownKind("external-secrets.io", "PushSecret | ClusterPushSecret | SecretStore | ClusterSecretStore", READY),
         KnownKind("generators.external-secrets.io", "*", READY),
         KnownKind("kubernetes-client.io", "ExternalSecret", (
             Row(".status.status = SUCCESS",                   H,      message="the secret was fetched"),

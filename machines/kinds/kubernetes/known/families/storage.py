@@ -28,6 +28,8 @@ FAMILIES = (
             Row(".status.ceph.health = HEALTH_ERR | HEALTH_WARN",     D,      message="its health is {.status.ceph.health}: {.status.message}"),
             Row(".status.ceph.health = HEALTH_OK & .status.state = Error", D),
             Row(".status.state = Error",                              D,      argo=NONE),
+            Row(".status.phase = Failure | ReconcileFailed",          D,      argo=NONE),
+            Row("Ready = True & .status.ceph.health = HEALTH_OK & .status.state = Created | Connected | nothing", H),
             Row(".status.ceph.health = HEALTH_OK & .status.state = Created | Connected | nothing", H),
         )),
         KnownKind("ceph.rook.io", "CephObjectStore", (

@@ -102,7 +102,7 @@ FAMILIES = (
     Family("OpenShift workloads", "https://docs.redhat.com/en/documentation/openshift_container_platform/4.17/html/workloads_apis/deploymentconfig-apps-openshift-io-v1", (
         KnownKind("apps.openshift.io", "DeploymentConfig", (
             Row(".status.conditions = nothing",                       P),
-            Row(".status.replicas = 0",                               H,      message="no replica is wanted"),
+            Row(".status.replicas = 0 & * != nothing",                H,      message="no replica is wanted"),
             Row("Available = True & Progressing = True & Progressing.reason = NewReplicationControllerAvailable", H),
             Row("Available = True",                                   P),
             Row("Progressing = True & Progressing.reason = NewReplicationControllerAvailable", P),
@@ -174,9 +174,11 @@ FAMILIES = (
     )),
     Family("KEDA", "https://keda.sh/docs/latest/reference/scaledobject-spec/", (
         KnownKind("keda.sh", "ScaledObject", (
+            Row("Ready = False & Ready.reason = HPAMetricsUnavailable", P,    argo=D),
             Row("Ready = False",                                      D),
             Row("Fallback = True",                                    D),
             *PAUSED,
+            Row("HPAActive = False & HPAActive.reason != ScalingDisabled", P, argo=NONE),
             Row("Ready = True",                                       H),
         )),
         KnownKind("keda.sh", "ScaledJob", (
@@ -201,6 +203,10 @@ FAMILIES = (
     )),
     Family("Flink operator", "https://nightlies.apache.org/flink/flink-kubernetes-operator-docs-main/docs/custom-resource/reference/", (
         KnownKind("flink.apache.org", "FlinkDeployment", (
+            Row(".spec.job.state = suspended & .status.jobManagerDeploymentStatus = MISSING | nothing", S, argo=NONE, message="it is suspended"),
+            Row(".status.lifecycleState = FAILED",                    D,      argo=NONE, message="{.status.error}"),
+            Row(".status.lifecycleState = ROLLED_BACK",               D,      argo=NONE, message="its upgrade was rolled back: {.status.error}"),
+            Row(".status.lifecycleState = ROLLING_BACK | UPGRADING",  P,      argo=NONE),
             Row(".status.jobManagerDeploymentStatus = ERROR",         D,      argo=NONE, message="{.status.error}"),
             Row(".status.jobManagerDeploymentStatus = MISSING & .spec.job.state = running | nothing", D,      argo=NONE, message="its job manager is missing: {.status.error}"),
             Row(".status.jobStatus.state = FAILED | FAILING",         D,      argo=NONE, message="its job has failed: {.status.error}"),
