@@ -65,6 +65,8 @@ class Connection(Client):
         """From when on to say again that no server is reached."""
         self._error: Exception | None = None
         """The last error of the connection."""
+        self.heard = 0
+        """How often bytes came from the server."""
         self.cause = "what listens there does not answer"
         """The same in words."""
 
@@ -231,7 +233,7 @@ class Connection(Client):
             log.exception("subscriber_failed", subject=subject)
 
     async def _read_loop(self) -> None:
-        receiving = _Receiving(frames.Parser(self._deliver, self._control), self._transport)
+        receiving = _Receiving(frames.Parser(self._deliver, self._control), self)
         self._ps = receiving  # type: ignore[assignment]  # only parse and reset are used
         await super()._read_loop()
 
@@ -331,11 +333,11 @@ class _Receiving:
     that came before it started, errors, and the end.
     """
 
-    def __init__(self, parser: frames.Parser, transport: object) -> None:
-        """transport: of nats-py. That of a WebSocket has no stream; there the read loop passes all bytes to `parse`."""
-        self._parser = parser
+    def __init__(self, parser: frames.Parser, connection: Connection) -> None:
+        """A WebSocket's transport has no stream; there the read loop passes all bytes to `parse`."""
+        self._parser, self._connection = parser, connection
         self._is_over = False
-        stream: asyncio.StreamReader | None = getattr(transport, "_io_reader", None)
+        stream: asyncio.StreamReader | None = getattr(connection._transport, "_io_reader", None)  # noqa: SLF001
         if stream is not None:
             stream.feed_data = partial(self._feed, stream)  # type: ignore[method-assign]
 
@@ -352,6 +354,7 @@ class _Receiving:
         self._parse(data)
 
     def _parse(self, data: bytes) -> None:
+        self._connection.heard += 1
         try:
             self._parser.parse(data)
         except nats_errors.ProtocolError:
