@@ -68,6 +68,8 @@ class Pulse:
                 self._tell()
             if was and self._missed == MISSED and self.wire.connected:
                 log.warning("nats_silent", seconds=round(self.age, 1))
+            elif not was and self.is_there:
+                log.info("nats_heard", seconds=round(self.age, 1))
             if is_heard:
                 self._good = time.monotonic() if self.is_there else self._good
                 await asyncio.sleep(self._beat)
