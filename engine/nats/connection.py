@@ -175,7 +175,7 @@ class Connection(Client):
             raise self.unreachable()
         if not self._has_written and not self._pending and (socket := self._idle_socket()) is not None:
             self._has_written = True
-            asyncio.get_running_loop().call_soon(self._begin_turn)
+            asyncio.get_running_loop().call_soon(setattr, self, "_has_written", False)
             socket.write(buffer)
             return
         self._pending.append(buffer)
@@ -187,9 +187,6 @@ class Connection(Client):
         """What takes bytes at once; None while others wait to be written, and for a WebSocket."""
         writer: asyncio.StreamWriter | None = getattr(self._transport, "_io_writer", None)
         return None if writer is None or writer.transport.get_write_buffer_size() else writer.transport
-
-    def _begin_turn(self) -> None:
-        self._has_written = False
 
     async def ping(self, timeout: float) -> None:
         """Wait until the server has read all bytes sent before; raises `TimeoutError`, or as `send` does."""
