@@ -261,11 +261,14 @@ class NameUnknown(NotFound):
     name: str
     known: str
     meant: str
+    none_known = case("there is no {what} {name!r}, and no other {what} either")
 
     @classmethod
-    def among(cls, what: str, name: str, known: Iterable[str]) -> Self:
+    def among(cls, what: str, name: str, known: Iterable[str]) -> "NameUnknown":
         """The error for a name that is none of the known ones. It asks whether the most similar one was meant."""
         names = list(dict.fromkeys(known))
+        if not names:
+            return NameUnknown.none_known(what=what, name=name, known="", meant="")
         return cls(what=what, name=name, known=", ".join(names), meant=did_you_mean(name, names))
 
 

@@ -65,6 +65,8 @@ class Connection(Client):
         """From when on to say again that no server is reached."""
         self._error: Exception | None = None
         """The last error of the connection."""
+        self.heard = 0
+        """How often bytes came from the server."""
         self.cause = "what listens there does not answer"
         """The same in words."""
 
@@ -173,7 +175,7 @@ class Connection(Client):
             raise self.unreachable()
         if not self._has_written and not self._pending and (socket := self._idle_socket()) is not None:
             self._has_written = True
-            asyncio.get_running_loop().call_soon(self._begin_turn)
+            asyncio.get_running_loop().call_soon(setattr, self, "_has_written", False)
             socket.write(buffer)
             return
         self._pending.append(buffer)
@@ -185,9 +187,6 @@ class Connection(Client):
         """What takes bytes at once; None while others wait to be written, and for a WebSocket."""
         writer: asyncio.StreamWriter | None = getattr(self._transport, "_io_writer", None)
         return None if writer is None or writer.transport.get_write_buffer_size() else writer.transport
-
-    def _begin_turn(self) -> None:
-        self._has_written = False
 
     async def ping(self, timeout: float) -> None:
         """Wait until the server has read all bytes sent before; raises `TimeoutError`, or as `send` does."""
@@ -231,7 +230,7 @@ class Connection(Client):
             log.exception("subscriber_failed", subject=subject)
 
     async def _read_loop(self) -> None:
-        receiving = _Receiving(frames.Parser(self._deliver, self._control), self._transport)
+        receiving = _Receiving(frames.Parser(self._deliver, self._control), self)
         self._ps = receiving  # type: ignore[assignment]  # only parse and reset are used
         await super()._read_loop()
 
@@ -331,11 +330,11 @@ class _Receiving:
     that came before it started, errors, and the end.
     """
 
-    def __init__(self, parser: frames.Parser, transport: object) -> None:
-        """transport: of nats-py. That of a WebSocket has no stream; there the read loop passes all bytes to `parse`."""
-        self._parser = parser
+    def __init__(self, parser: frames.Parser, connection: Connection) -> None:
+        """A WebSocket's transport has no stream; there the read loop passes all bytes to `parse`."""
+        self._parser, self._connection = parser, connection
         self._is_over = False
-        stream: asyncio.StreamReader | None = getattr(transport, "_io_reader", None)
+        stream: asyncio.StreamReader | None = getattr(connection._transport, "_io_reader", None)  # noqa: SLF001
         if stream is not None:
             stream.feed_data = partial(self._feed, stream)  # type: ignore[method-assign]
 
@@ -352,6 +351,7 @@ class _Receiving:
         self._parse(data)
 
     def _parse(self, data: bytes) -> None:
+        self._connection.heard += 1
         try:
             self._parser.parse(data)
         except nats_errors.ProtocolError:

@@ -114,6 +114,11 @@ class Wire:
         return self._up.is_set()
 
     @property
+    def heard(self) -> int:
+        """How often bytes came from the server: a number that stands still while it is frozen."""
+        return self._connection.heard
+
+    @property
     def max_payload(self) -> int:
         """The largest size of headers and data that the server accepts in one message, in bytes."""
         return self._connection.max_payload

@@ -189,7 +189,7 @@ async def test_what_no_follower_can_be(client: Client) -> None:
 
 
 async def test_a_follower_that_is_deleted_ends(client: Client) -> None:
-    with pytest.raises(NameUnknown, match="no follower 'pager': choose one of none"):
+    with raises(NameUnknown.none_known, match="no follower 'pager', and no other follower either"):
         await client.unfollow("pager")
     async with client.follow("pager", "cluster", start="start") as feed:
         await clusters(client, ["c1"])

@@ -82,7 +82,7 @@ echo '{kind: Widget, apiVersion: example.io/v1, metadata: {name: w}}' > custom.y
 echo 'return {status = "Healthy"}' > health.lua"""
 BEFORE = {
     "phaseline publish node not_ready": "phaseline publish --file examples/invoice.jsonl",
-    "phaseline snapshot": 'echo \'[{"id": "pool-a/n8", "phase": "Running"}]\' | tee nodes.yaml > nodes.json; '
+    "phaseline publish cluster c1 --snapshot": 'echo \'[{"id": "pool-a/n8", "phase": "Running"}]\' | tee nodes.yaml > nodes.json; '
     "my-agent() { echo '[]'; }",
     "kubectl get -o json deploy,svc,cm -n shop --watch": MANIFESTS,
     "phaseline rejections show": "REJECTED=$(phaseline rejections --json | head -1 | jq .logsequence)",

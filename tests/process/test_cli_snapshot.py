@@ -1,4 +1,4 @@
-"""`phaseline snapshot`, and the client's method: from files to the records, in one event or several."""
+"""`publish --snapshot`, and the client's method: from files to the records, in one event or several."""
 
 import json
 from itertools import pairwise
@@ -25,7 +25,7 @@ ITEMS: list[dict[str, Any]] = [
     {"id": "p/a", "phase": "Running"},
     {"id": "p/b", "phase": "Failed", "conditions": ["NotReady"]},
 ]
-AT = ("snapshot", "cluster", "c1", "--kind", "node")
+AT = ("publish", "cluster", "c1", "--kind", "node", "--snapshot")
 
 
 def in_yaml(items: list[dict[str, Any]]) -> str:
@@ -106,7 +106,40 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     assert "reported (snapshot of cluster/c1), unasked" in (await shell("history", "node", "c1/p/c")).out
     file.write_text("")
     assert "write [] to say that nothing is there" in (await shell(*AT, str(file))).err
-    assert (await shell(*AT[:-1], "moon", "-", "--wait", stdin=b"[]")).code == 2
+    assert (await shell(*AT[:4], "moon", "--snapshot", "-", "--wait", stdin=b"[]")).code == 2
+
+
+async def test_the_former_command_does_the_same_and_names_the_new_one(shell: Shell, client: Client) -> None:
+    await adopt(client, FLEET)
+    former = await shell("snapshot", "cluster", "c1", "--kind", "node", "-", "--dry-run", stdin=b"[]")
+    now = await shell(*AT, "-", "--dry-run", stdin=b"[]")
+    assert former.err.startswith("`phaseline snapshot` is now `phaseline publish --snapshot`\n")
+    assert (former.code, former.out) == (now.code, now.out)
+    assert "0 entities would end" in now.out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("cluster", "c1", "--kind", "node"), "--kind is of --snapshot"),
+        (("cluster", "create", "c1", "--about", "X"), "--about is of --snapshot"),
+        (("cluster", "c1", "--snapshot", "-"), "a snapshot is `publish KIND ID --snapshot FILE --kind KIND`"),
+        (("cluster", "snapshot", "c1", "--snapshot", "-", "--kind", "node"), "a snapshot is `publish KIND ID"),
+        (("cluster", "c1", "--snapshot", "-", "--kind", "node", "--force"), "--snapshot is all that is sent"),
+        (("cluster", "c1", "--snapshot", "-", "--kind", "node", "--dry-run", "--wait"), "leave out --file and --wait"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, tuple) else None,
+)
+async def test_options_that_do_not_go_together(words: tuple[str, ...], problem: str) -> None:
+    said = await Shell()("publish", *words, stdin=b"[]")
+    assert (said.code, said.out) == (2, "")
+    assert problem in said.err
+
+
+async def test_an_id_that_looks_like_a_trigger_stays_as_it_is(shell: Shell, client: Client) -> None:
+    await adopt(client, [("cluster", "Delete", "Running"), ("node_pool", "Delete/p", "Running")])
+    said = await shell("publish", "cluster", "Delete", "--snapshot", "-", "--kind", "node", "--dry-run", stdin=b"[]")
+    assert (said.code, said.err) == (0, "dry run: nothing is stored\n")
 
 
 async def test_a_list_that_was_cut_short_ends_nothing_until_it_is_confirmed(shell: Shell, client: Client) -> None:

@@ -5,6 +5,7 @@ browser (`test_page_modules`). `python3 dev.py browser` installs what these test
 """
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -16,6 +17,7 @@ from tests.support.browser import Tab
 from tests.support.http_server import Api, http_server
 from tests.support.installation import Settings, Wire, installation_with_history
 from tests.support.own_installation import Client
+from tests.support.tcp_proxy import proxy_to
 
 SCREENS = ("now", "now?view=table", "tree", "tree/c1?sel=cluster/c1", "time?from=1", "time?from=1&view=lanes&tree=c1",
            "time?from=1&view=levels", "entity/cluster/c1", "refused", "workers")  # fmt: skip
@@ -102,6 +104,27 @@ async def test_the_page_goes_on_after_the_server_was_away(
             await tab.until("document.getElementById('away').hidden")
             await client.publish_and_wait("cluster", "create", "afterwards")
             await tab.until(f"{COUNT} === {before + 2}")
+
+
+async def test_the_page_says_that_nats_was_frozen_and_how_old_it_is(
+    chromium: Any, api: Api, settings: Settings
+) -> None:
+    """Its connection stands meanwhile. A tab that is opened later shows the same age, not its own."""
+    async with proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy, browser.tab(chromium) as tab:
+        behind = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))
+        async with http_server(behind) as served:
+            await served.place()
+            await tab.goto(f"{served.url}/now")
+            await tab.sees("live")
+            proxy.answers.clear()
+            await tab.page.get_by_text("NATS is away").wait_for()
+            assert await tab.page.evaluate("document.body.classList.contains('away')")
+            heard = await tab.page.evaluate("phaseline.stream.heard")
+            await tab.goto(f"{served.url}/now")
+            await tab.page.get_by_text("NATS is away").wait_for()
+            assert abs(await tab.page.evaluate("phaseline.stream.heard") - heard) < 1_000
+            proxy.answers.set()
+            await tab.until("document.getElementById('away').hidden")
 
 
 async def test_a_stream_is_shared_between_tabs(chromium: Any, api: Api, client: Client) -> None:

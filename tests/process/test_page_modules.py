@@ -216,6 +216,37 @@ def test_one_stream_serves_tabs_of_several_cells(node: str) -> None:
     }  # fmt: skip
 
 
+def test_what_the_server_says_of_nats_reaches_the_readers(node: str) -> None:
+    """Of one installation the event has no cell. After a new connection it counts only if it is said again."""
+    heard = ran(node, FEED + """
+      const timers = [];
+      globalThis.setTimeout = (run) => timers.push(run);
+      shared.join(a, {"": 10});
+      tell(sources[0], "away", {away: "gone", seconds: 3});
+      shared.join(b, {"": 10});
+      sources[0].onopen();
+      timers.at(-1)();
+      tell(sources[0], "away", {away: "gone again", seconds: 1});
+      say(heard);
+    """)  # fmt: skip
+    assert heard == {
+        "a": [["cell", "gone"], ["open", None], ["cell", None], ["cell", "gone again"]],
+        "b": [["cell", "gone"], ["open", None], ["cell", None], ["cell", "gone again"]],
+    }
+
+
+def test_a_stream_that_falls_silent_is_lost(node: str) -> None:
+    heard = ran(node, FEED + """
+      const timers = [];
+      globalThis.setTimeout = (run, after) => timers.push([run, after]);
+      shared.join(a, {"": 10});
+      tell(sources[0], "place", {place: 10, time: ""});
+      timers.findLast(([, after]) => after === 40_000)[0]();
+      say(heard.a);
+    """)  # fmt: skip
+    assert heard == [["place", 10], ["away", None]]
+
+
 def test_slices_become_cells_without_a_gap(node: str) -> None:
     slices = [
         {"from": "2026-03-01T00:00:00Z", "class": "bad", "seconds": {"bad": 21_600, "good": 64_800}},

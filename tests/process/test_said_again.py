@@ -55,7 +55,9 @@ async def test_a_snapshot_of_one_reporter_speaks_of_its_part(client: Client, she
     await tell(client, "/biller", "overdue", reason="Unpaid")
     items = tmp_path / "nodes.json"
     items.write_text('[{"id": "p/n", "phase": "Running"}]')
-    sent = await shell("snapshot", "cluster", "c", "--kind", "node", str(items), "--about", "NotReady", "--wait")
+    sent = await shell(
+        "publish", "cluster", "c", "--snapshot", str(items), "--kind", "node", "--about", "NotReady", "--wait"
+    )
     assert sent.code == 0, sent
     [said] = (await shell("get", "node", N, "--json")).json["said"]
     assert (said["condition"], said["reason"]) == ("Balance", "Unpaid")

@@ -23,8 +23,7 @@ SECTIONS: Sections = {
         "demo": ("demo.demo", "Play the morning of a small fleet on an embedded server."),
     },
     "Publish": {
-        "publish": ("publish.publish", "Publish one event, or a file of events."),
-        "snapshot": ("snapshot.snapshot", "Publish all that there is below an entity; what is not listed is gone."),
+        "publish": ("publish.publish", "Publish one event, a file of events, or all that there is below an entity."),
         "observe": (
             f"{OF_PRODUCTS}.observe.observe",
             "Publish events about Kubernetes objects, as kubectl prints them.",
@@ -85,13 +84,14 @@ MOVED: Moved = {
     ("operations",):  ("admin", "operations"),
     ("purge",):       ("admin", "purge"),
     ("replay",):      ("log", "replay"),
+    ("snapshot",):    ("publish", "--snapshot", ""),
     ("sources",):     ("admin", "sources"),
     ("status",):      ("emco", "status"),
     ("streams",):     ("admin", "streams"),
     ("tables",):      ("kinds", "check"),
     ("token",):       ("admin", "token"),
 }  # fmt: skip
-"""The former names of commands. They work for one version."""
+"""The former names of commands. They work for one version. A snapshot of the file "" has its file as a third word."""
 ELSEWHERE = {
     "describe": "get", "show": "get", "ls": "list", "delete": "publish", "apply": "publish", "pub": "publish",
     "sub": "watch", "events": "history", "logs": "history", "top": "overview", "explain": "kinds show",

@@ -24,6 +24,7 @@ class OptionGroup(NamedTuple):
 
 GROUPS = {
     #              title             says                                                                       brief
+    "snapshot": OptionGroup("Of a snapshot", "They belong to publish KIND ID --snapshot FILE."),
     "selection": OptionGroup("Which entities", "They choose the entities that a command is about."),
     "reading": OptionGroup("What is read", "They say what a command reads, and how it shows it."),
     "output": OptionGroup("Output", "They say in which form a command prints. A command names the forms that it has."),

@@ -115,18 +115,22 @@ class Commands(Lazy):
         if name not in self.table and name not in self.added and not ctx.resilient_parsing:
             if name in self._removed:
                 raise click.UsageError(f"{name!r} was removed; {self._removed[name]}", ctx)
-            if (now := self.now_called(args)) != [*args]:
-                former = " ".join(args[: 2 + len(args) - len(now)])
-                click.echo(f"`phaseline {former}` is now `phaseline {' '.join(now[:2])}`", err=True)
-                args = now
+            if former := self.former(args):
+                click.echo(
+                    f"`phaseline {' '.join(former)}` is now `phaseline {' '.join(self.moved[former][:2])}`", err=True
+                )
+                args = self.now_called(args)
         return super().resolve_command(ctx, args)
+
+    def former(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The former name with which the words begin; none: ()."""
+        starts = (tuple(map(str, words[:length])) for length in (2, 1))
+        return next((start for start in starts if start in self.moved), ())
 
     def now_called(self, words: Sequence[str]) -> list[str]:
         """The same words with the name that a command has now."""
-        for length in (2, 1):
-            if (now := self.moved.get(tuple(map(str, words[:length])))) is not None:
-                return [*now, *words[length:]]
-        return [*words]
+        former = self.former(words)
+        return [*self.moved.get(former, ()), *words[len(former) :]]
 
     def meant(self, word: str, ctx: click.Context) -> str:
         """The same, with the words of other commands, and former names, which still work."""

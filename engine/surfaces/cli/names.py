@@ -50,15 +50,17 @@ class NameType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
         """The name as tables write it. An unknown one stays as it is: the command then says which there are."""
-        return spelt(value, self._names(ctx))
+        return value if _is_id(ctx) else spelt(value, self._names(ctx))
 
     def shell_complete(
         self,
         ctx: click.Context,
-        param: click.Parameter,  # noqa: ARG002  # as click calls it
+        param: click.Parameter,  # as click calls it
         incomplete: str,
     ) -> list[CompletionItem]:
         """The names that begin with what was typed."""
+        if _is_id(ctx):
+            return ID.shell_complete(ctx, param, incomplete)
         found = self._names(ctx).items()
         return [
             CompletionItem(name, help=help_)
@@ -86,6 +88,11 @@ def chosen_kinds(ctx: click.Context | None) -> Kinds:
 def _kind_of(ctx: click.Context | None) -> str | None:
     """The kind that stands before on the command line."""
     return None if ctx is None else ctx.params.get("kind")
+
+
+def _is_id(ctx: click.Context | None) -> bool:
+    """Whether an id stands where a trigger does otherwise: a snapshot has none."""
+    return ctx is not None and ctx.params.get("snapshot") is not None
 
 
 def _among(kinds: Kinds, name: str | None) -> list[Kind]:

@@ -41,10 +41,11 @@ def run(work: Coroutine[Any, Any, int | None]) -> int | None:
 def log_like_a_server(*, quiet: bool = False) -> None:
     """Log readable lines on a terminal, JSON otherwise. For commands that run until they are stopped.
 
-    quiet: log warnings and errors only, unless -v asks for all.
+    quiet: log warnings and errors only, unless -v asks for all; on a terminal in words for people.
     """
-    least = logging.WARNING if quiet else logging.INFO
-    log_to_stderr(verbose=is_verbose(), least=least, lines_of_json=not sys.stderr.isatty())
+    in_words = quiet and not is_verbose() and sys.stderr.isatty()
+    least = logging.WARNING if quiet and not in_words else logging.INFO  # words tell too that a trouble is over
+    log_to_stderr(verbose=is_verbose(), least=least, lines_of_json=not sys.stderr.isatty(), in_words=in_words)
 
 
 def is_verbose() -> bool:
@@ -52,11 +53,15 @@ def is_verbose() -> bool:
     return bool(click.get_current_context().params.get("verbose"))
 
 
-def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:
-    """Log to stderr from level `least` on: readable lines, or JSON for log collectors."""
+def log_to_stderr(
+    *, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False, in_words: bool = False
+) -> None:
+    """Log to stderr from level `least` on: readable lines, JSON for log collectors, or words for people."""
     least = logging.DEBUG if verbose else least
     stream, colours = sys.stderr, sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    logs.through_structlog(least, lambda: _configure(stream, least, colours=colours, lines_of_json=lines_of_json))
+    logs.through_structlog(
+        least, lambda: _configure(stream, least, colours, lines_of_json=lines_of_json, in_words=in_words)
+    )
 
 
 def _bounded_traceback(_: object, __: str, event: Any) -> Any:
@@ -66,12 +71,16 @@ def _bounded_traceback(_: object, __: str, event: Any) -> Any:
     return event
 
 
-def _configure(stream: TextIO, least: int, *, colours: bool, lines_of_json: bool) -> None:
+def _configure(stream: TextIO, least: int, colours: bool, *, lines_of_json: bool, in_words: bool) -> None:
     """Set structlog up to print on this stream."""
     import structlog  # noqa: PLC0415  # it takes long to load, and most commands log nothing
 
     last: Any = structlog.processors.JSONRenderer()
-    if not lines_of_json:
+    if in_words:
+        from phaseline.engine.surfaces.cli.incidents import Incidents  # noqa: PLC0415  # few commands need it
+
+        last = Incidents()
+    elif not lines_of_json:
         last = structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(
         processors=[

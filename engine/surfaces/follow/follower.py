@@ -179,7 +179,7 @@ async def one_of(installation: Installation, name: str) -> FollowerState:
     info = await look(installation, name)
     if info is None:
         known = [one.name for one in await all_of(installation)]
-        raise NameUnknown.among("follower", name, known or ["none: nobody follows"])
+        raise NameUnknown.among("follower", name, known)
     return FollowerState.of(info)
 
 

@@ -5,6 +5,7 @@ Belongs here: noticing it, ending such a wait, the words for readers of streams.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -22,38 +23,73 @@ from phaseline.schemas.errors import (
 )
 
 AWAY = "NATS is away: the states are those of its last place"
+MISSED = 3
+"""Beats in a row without a byte from the server, after which it is away although the connection stands."""
 
 log = logs.get_logger(__name__)
 
 
 class Pulse:
-    """Whether the log can be read: there is a connection, and its stream has a leader. `run` asks for the leader."""
+    """Whether the log can be read: the server is heard, and its stream has a leader. Both are asked once for all."""
 
     def __init__(self, wire: Wire, stream: str, limits: HttpLimits = LIMITS) -> None:
         """Nothing is asked yet. stream: that of the log."""
         self.patience, self._beat = limits.patience, limits.beat
         self.wire, self._question = wire, f"STREAM.INFO.{stream}"
         self._is_led = True
+        self._missed = 0
+        self._good = time.monotonic()
         self._hooks: list[Callable[[], None]] = []
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a connection, and a leader at the last question."""
-        return self.wire.connected and self._is_led
+        """Whether there is a connection on which the server is heard, and a leader at the last question."""
+        return self.wire.connected and self._is_led and self._missed < MISSED
 
-    async def run(self) -> None:
-        """Ask again and again, until cancelled."""
+    @property
+    def age(self) -> float:
+        """The seconds since when the log could be read for certain."""
+        return time.monotonic() - self._good
+
+    async def listen(self) -> None:
+        """Ping the server, until cancelled. A frozen one keeps its connection for long.
+
+        Beats are counted, not seconds: a process that had no time itself has missed no answer.
+        """
         while True:
-            await asyncio.sleep(self._beat)
-            is_led = await self._ask() if self.wire.connected else self._is_led
+            heard, was = self.wire.heard, self.is_there
+            try:
+                await self.wire.flush(self._beat)
+                is_heard = True
+            except NoAnswer:
+                is_heard = self.wire.heard != heard
+            self._missed = 0 if is_heard else self._missed + 1
+            if was != self.is_there:
+                self._tell()
+            if was and self._missed == MISSED and self.wire.connected:
+                log.warning("nats_silent", seconds=round(self.age, 1))
+            elif not was and self.is_there:
+                log.info("nats_heard", seconds=round(self.age, 1))
+            if is_heard:
+                self._good = time.monotonic() if self.is_there else self._good
+                await asyncio.sleep(self._beat)
+
+    async def look_for_leader(self) -> None:
+        """Ask for the leader of the stream, until cancelled."""
+        while True:
+            await asyncio.sleep(3 * self._beat)
+            is_led = await self._ask() if self.wire.connected and self._missed < MISSED else self._is_led
             if is_led != self._is_led:
                 self._is_led = is_led
                 if is_led:
                     log.info("log_has_leader")
                 else:
                     log.warning("log_without_leader")
-                for hook in tuple(self._hooks):
-                    hook()
+                self._tell()
+
+    def _tell(self) -> None:
+        for hook in tuple(self._hooks):
+            hook()
 
     async def _ask(self) -> bool:
         try:

@@ -192,6 +192,11 @@ class Service:
         """Whether NATS can be reached at this moment, and the log there."""
         return self._parts is not None and self._parts.pulse.is_there
 
+    @property
+    def unread_for(self) -> float:
+        """The seconds since when the log could be read for certain; 0 if it never could."""
+        return 0 if self._parts is None else self._parts.pulse.age
+
     def _connected(self) -> _Connected:
         if self._failure is not None:
             raise self._failure
@@ -296,8 +301,16 @@ class Service:
             hub, history = Hub(self.kinds, follower, self.limits), HistoryLoader(follower, self._most)
             follower.takers += [history.take, hub.take]
             pulse = Pulse(wire, installation.layout.log, self.limits)
+            pulse.on_change(hub.wake)
             self._parts = _Connected(installation, Client(session), follower, hub, history, pulse)
-            works = (_followed(follower), hub.run(), history.run(), pulse.run(), self._let_go())
+            works = (
+                _followed(follower),
+                hub.run(),
+                history.run(),
+                pulse.listen(),
+                pulse.look_for_leader(),
+                self._let_go(),
+            )
             tasks = [asyncio.create_task(work) for work in works]
             try:
                 ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)

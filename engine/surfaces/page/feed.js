@@ -2,6 +2,9 @@
 
 const KEPT = 400;
 const AWAY = [1000, 5000];
+// After so long without a message the server is away: it sends its place every 15 s. What was away is there if it is not said again.
+const SILENT = 40_000;
+const SAID = 2000;
 
 // One EventSource for many readers, functions that take messages.
 export class Feed {
@@ -9,6 +12,7 @@ export class Feed {
 	#frames = [];
 	#source = null;
 	#timer = 0;
+	#watch = 0;
 	#places = {};
 	#begins = {};
 	#failures = 0;
@@ -43,6 +47,7 @@ export class Feed {
 
 	#stop() {
 		clearTimeout(this.#timer);
+		clearTimeout(this.#watch);
 		this.#timer = 0;
 		this.#source?.close();
 		this.#source = null;
@@ -55,6 +60,11 @@ export class Feed {
 		source.onopen = () => {
 			this.#failures = 0;
 			this.#tell({ type: "open" });
+			this.#heard();
+			const before = new Set(this.#cells.values());
+			setTimeout(() => {
+				for (const one of this.#cells.values()) if (one.away && before.has(one) && source === this.#source) this.#take({ ...one, away: null });
+			}, SAID);
 		};
 		source.onerror = () => this.#lost();
 		source.addEventListener("bye", () => this.#lost());
@@ -62,7 +72,13 @@ export class Feed {
 			this.#stop();
 			this.#tell({ type: "resync" });
 		});
-		for (const type of ["place", "batch", "cell"]) source.addEventListener(type, (event) => this.#take({ type, cell: "", rows: [], ...JSON.parse(event.data) }));
+		for (const [name, type = name] of [["place"], ["batch"], ["cell"], ["away", "cell"]])
+			source.addEventListener(name, (event) => this.#take({ type, cell: "", rows: [], ...JSON.parse(event.data) }));
+	}
+
+	#heard() {
+		clearTimeout(this.#watch);
+		this.#watch = setTimeout(() => this.#lost(), SILENT);
 	}
 
 	#lost() {
@@ -80,6 +96,7 @@ export class Feed {
 
 	#take(frame) {
 		const { cell, place } = frame;
+		this.#heard();
 		if (place) {
 			this.#places[cell] = place;
 			this.#begins[cell] ??= place;

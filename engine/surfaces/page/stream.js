@@ -31,8 +31,9 @@ export class Stream {
 	get lost() { return this.away.get(chosenCell()) || ""; }
 	get gone() { return this.status === "away" || Boolean(this.lost); }
 
-	#note(was) {
-		if (this.gone && !was) this.heard = Date.now();
+	// seconds: since when nothing could be read, as the server says.
+	#note(was, seconds = 0) {
+		if (this.gone && !was) this.heard = Date.now() - seconds * 1000;
 		if (!this.gone && was) this.back();
 	}
 
@@ -47,7 +48,7 @@ export class Stream {
 		for (;;) {
 			try {
 				const answer = await get("/v1/columns");
-				for (const [cell, { away }] of Object.entries(answer.cells ?? {})) this.away.set(cell, away);
+				for (const [cell, { away, connected }] of Object.entries(answer.cells ?? {})) if (away || connected) this.away.set(cell, away);
 				this.store.load(answer);
 				this.problem = "";
 				this.changed(true);
@@ -74,7 +75,7 @@ export class Stream {
 		if (message.type === "cell") this.away.set(message.cell, message.away);
 		if (message.type === "resync") this.load();
 		else this.status = message.type === "away" ? "away" : "live";
-		this.#note(gone);
+		this.#note(gone, message.seconds);
 		if (message.place) this.#apply(message);
 		this.changed(Boolean(message.rows?.length));
 	}

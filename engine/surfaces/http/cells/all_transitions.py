@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.responses import Response, StreamingResponse
 
@@ -164,5 +164,8 @@ class _CellsStream:
             await asyncio.sleep(LOOK)
 
     async def _tell(self, name: str, away: str | None) -> None:
-        body = codec.encode_json({"cell": name, "away": away})
+        told: dict[str, Any] = {"cell": name, "away": away}
+        if away is not None:
+            told["seconds"] = round(self.service.cells[name].unread_for, 1)
+        body = codec.encode_json(told)
         await self._waiting.put(_Sent(name, None, b"event: cell\ndata: %s\n\n" % body))

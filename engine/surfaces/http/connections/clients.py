@@ -43,8 +43,8 @@ class HttpLimits(NamedTuple):
     """Until a stream tries again to read the log, while NATS is away."""
     patience: float = 5.0
     """Whoever waits for NATS gets an answer after so long without it."""
-    beat: float = 2.0
-    """Between two questions whether the log has a leader."""
+    beat: float = 0.75
+    """Between two pings of NATS. Less often the log is asked for its leader."""
     mending: float = 10.0
     """Until the server follows the log again after an error of ours."""
 

@@ -93,9 +93,10 @@ def resync(place: int) -> bytes:
     return b'id: %d\nevent: resync\ndata: {"place":%d}\n\n' % (place, place)
 
 
-def away(why: str | None) -> bytes:
-    """Tells that nothing new can come for a while, and why; None: it can again."""
-    return b"event: away\ndata: %s\n\n" % codec.encode_json({"away": why})
+def away(why: str | None, age: float = 0) -> bytes:
+    """Tells that nothing new can come for a while, why, and since how many seconds; None: it can again."""
+    told = {"away": why} if why is None else {"away": why, "seconds": round(age, 1)}
+    return b"event: away\ndata: %s\n\n" % codec.encode_json(told)
 
 
 def bye(place: int) -> bytes:

@@ -30,7 +30,7 @@ from phaseline.schemas.records import timestamp
 EVENTS, LINES = "text/event-stream", "application/x-ndjson"
 BATCH, JSON = "application/cloudevents-batch+json", "application/json"
 HEARTBEAT = 15.0
-"""Seconds without anything after which a comment is sent."""
+"""Seconds without anything after which the place is sent again, so that a reader knows that the server is there."""
 RETRY = (1_000, 4_000)
 """The bounds of the milliseconds after which a reader comes again. At random, so that not all come at once."""
 STREAM_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
@@ -124,9 +124,10 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
         if isinstance(named, PlaceOf):
             await as_of.check_place(service.installation, named)
         after = named - 1 if isinstance(named, int) else (await service.moment(start)).place
-    await Log(service.installation).check_held(after + 1)
     if after > fleet.place:
         await service.follower.reach(after, REACH)
+    elif after < fleet.place:  # who begins where the fleet stands needs nothing of the log, and so no NATS
+        await Log(service.installation).check_held(after + 1)
     return max(after, 0)
 
 
@@ -193,7 +194,7 @@ class Stream:
                         self.place = place
                     self.place = begins
                 except NoAnswer as error:
-                    yield frames.HEARTBEAT if self.is_away else frames.away(str(error))
+                    yield frames.HEARTBEAT if self.is_away else frames.away(str(error), service.unread_for)
                     self.is_away = True
                     await asyncio.sleep(service.limits.again)
             yield self._bookmark()
@@ -212,7 +213,7 @@ class Stream:
                 continue
             if self.is_away == self.call.service.is_connected:
                 self.is_away = not self.is_away
-                yield frames.away(AWAY if self.is_away else None)
+                yield frames.away(AWAY if self.is_away else None, self.call.service.unread_for)
             found = channel.after(self.place)
             now = time.monotonic()
             if found is not None:
@@ -225,8 +226,8 @@ class Stream:
                 yield self._bookmark()
                 sent = marked = now
             elif now - sent >= HEARTBEAT:
-                yield frames.HEARTBEAT
-                sent = now
+                yield self._bookmark()
+                sent = marked = now
             elif self.up_to is not None and channel.place >= self.up_to:
                 self.place = self.up_to
             else:

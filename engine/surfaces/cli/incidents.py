@@ -1,0 +1,205 @@
+"""Warnings and errors of a running system as lines for people: what happened, what is done about it, what to do.
+
+Belongs here: the sentences, and that one trouble is told once. Does not: log lines for collectors, and with -v
+(`terminal`); the list of events (docs/watch-over.md).
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import MutableMapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple, NoReturn
+
+from phaseline.engine.surfaces.cli.controls import plain
+
+AGAIN = 30.0
+"""Seconds after which a trouble that goes on is told again."""
+NATS, SERVER, DISK = "nats", "server", "disk"
+
+
+class Sentence(NamedTuple):
+    """What is said of an event. about: the trouble, if several events tell of the same. ends: whether it is over."""
+
+    text: str
+    about: str = ""
+    ends: bool = False
+
+
+SAID: Final = {
+    "nats_silent": Sentence(
+        "NATS has not answered for {seconds} s, though the connection stands. Nothing new is shown "
+        "meanwhile; it goes on by itself. If it lasts, `phaseline doctor` says what is wrong.",
+        NATS,
+    ),
+    "nats_heard": Sentence(
+        "NATS answers again.",
+        NATS,
+        ends=True,
+    ),
+    "nats_disconnected": Sentence(
+        "The connection to NATS is lost ({error}). It is made again. What was committed stays, and it "
+        "goes on by itself.",
+        NATS,
+    ),
+    "nats_unreachable": Sentence(
+        "NATS cannot be reached at {url} ({error}). It is tried again; `phaseline doctor` says what is wrong.",
+        NATS,
+    ),
+    "nats_reconnected": Sentence(
+        "The connection to NATS is back.",
+        NATS,
+        ends=True,
+    ),
+    "log_without_leader": Sentence(
+        "The log has no leader, or NATS does not answer. Nothing new is shown meanwhile; it goes on by itself.",
+        NATS,
+    ),
+    "log_has_leader": Sentence(
+        "The log can be read again.",
+        NATS,
+        ends=True,
+    ),
+    "lease_wait": Sentence(
+        "A worker cannot keep its share of the trees ({error}). It tries again. What was committed "
+        "stays, and it goes on by itself.",
+        NATS,
+    ),
+    "worker_waits": Sentence(
+        "A worker waits for NATS ({error}). What was committed stays, and it goes on by itself.",
+        NATS,
+    ),
+    "serve_waits": Sentence(
+        "The page waits for NATS or for the installation ({error}), and then loads the states.",
+        NATS,
+    ),
+    "partition_failed": Sentence(
+        "A worker got no answer from NATS for long ({error}). Its trees are taken up again. What was "
+        "committed stays, and it goes on by itself.",
+        NATS,
+    ),
+    "server_died": Sentence(
+        "The NATS server ended ({how}). It is started again in {seconds} s. What was committed stays. "
+        "The log of the server says more.",
+        SERVER,
+    ),
+    "server_not_started": Sentence(
+        "The NATS server could not be started ({error}). It is tried again.",
+        SERVER,
+    ),
+    "server_restarted": Sentence(
+        "The NATS server runs again.",
+        SERVER,
+        ends=True,
+    ),
+    "server_full": Sentence(
+        "The disk of the NATS server is full ({data}: {error}). Nothing is stored until there is room: "
+        "make some, and it goes on by itself.",
+        DISK,
+    ),
+    "commit_waits": Sentence(
+        "The NATS server has no room for a commit ({error}). It is tried until there is room.",
+        DISK,
+    ),
+    "log_full": Sentence(
+        "The log is at its limit ({bytes} of {max_bytes} bytes): nothing is committed until there is "
+        "room. `phaseline log archive` makes some, `phaseline admin streams` raises the limit.",
+        DISK,
+    ),
+    "server_has_room": Sentence(
+        "There is room again: the NATS server is started again.",
+        DISK,
+        ends=True,
+    ),
+    "commit_goes_on": Sentence(
+        "There was room again after {seconds} s: commits go on.",
+        DISK,
+        ends=True,
+    ),
+    "log_has_room": Sentence(
+        "The log has room again: commits go on.",
+        DISK,
+        ends=True,
+    ),
+    "stream_almost_full": Sentence(
+        "The stream {stream} is {percent} % full. `phaseline log archive` makes room.",
+    ),
+    "worker_died": Sentence(
+        "A worker process ended ({how}). Another one is started in {seconds} s; others take its trees meanwhile.",
+    ),
+    "worker_faults": Sentence(
+        "A worker failed on whatever it decided ({error}), so it ends. Please report it.",
+    ),
+    "partition_refused": Sentence(
+        "A worker does not decide with these tables ({error}). `phaseline kinds check` says what they would change.",
+    ),
+    "partition_unreadable": Sentence(
+        "A share of the trees cannot be read ({error}): install the kind that is missing.",
+    ),
+    "partition_lost": Sentence(
+        "Another worker has taken over a share of the trees. Nothing was stored twice.",
+    ),
+    "event_parked": Sentence(
+        "An event was rejected as a fault: {kind}, rule {rule}: {error}. `phaseline rejections` shows it.",
+    ),
+    "slow_decision": Sentence(
+        "It took {milliseconds} ms to decide the event {kind}.{trigger} of {id}.",
+    ),
+    "key_not_announced": Sentence(
+        "Commands will not find the key by themselves: {path} cannot be written ({error}). Give them --nkey.",
+    ),
+    "fleet_from_log": Sentence(
+        "States were missing or foreign, so the page reads the whole log. That can take a while.",
+    ),
+    "secret_not_erased": Sentence(
+        "A Secret whose values are not masked could not be erased yet ({error}). It is tried again.",
+        "secret",
+    ),
+}
+"""By event. Others are told by their name and their fields."""
+
+
+class Incidents:
+    """The last processor of structlog, which makes a line for people of an event, or drops it."""
+
+    def __init__(self) -> None:
+        """Nothing was told yet."""
+        self._told = dict[str, float]()
+        """By trouble, or by sentence, when it was told last."""
+
+    def __call__(self, _: Any, method: str, event: MutableMapping[str, Any]) -> str:
+        """The line."""
+        name, now = str(event.pop("event")), time.monotonic()
+        sentence = SAID.get(name)
+        if sentence is None:
+            if method in ("debug", "info"):
+                _drop()
+            sentence = Sentence(_by_name(name, event))
+            text = sentence.text
+        else:
+            text = sentence.text.format_map(defaultdict(lambda: "?", event))
+        key = sentence.about or text
+        last = self._told.get(key)
+        if sentence.ends and last is None:
+            _drop()
+        if not sentence.ends and last is not None and now - last < AGAIN:
+            _drop()
+        if sentence.ends:
+            del self._told[sentence.about]
+        else:
+            self._told[key] = now
+        traceback = f"\n{event['exception']}" if event.get("exception") else ""
+        return f"{datetime.now().astimezone():%H:%M:%S}  {plain(text)}{traceback}"
+
+
+def _drop() -> NoReturn:
+    import structlog  # noqa: PLC0415  # it takes long to load; it is there, as it has called this
+
+    raise structlog.DropEvent
+
+
+def _by_name(name: str, event: MutableMapping[str, Any]) -> str:
+    """An event in words: `stream differs (stream pl-LOG, setting max_bytes)`."""
+    skipped = ("level", "timestamp", "error", "exception", "worker", "partition")
+    fields = ", ".join(f"{key} {value}" for key, value in event.items() if key not in skipped)
+    error = f": {event['error']}" if event.get("error") else ""
+    return f"{name.replace('_', ' ').capitalize()}{f' ({fields})' if fields else ''}{error}"
