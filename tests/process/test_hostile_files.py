@@ -152,7 +152,7 @@ def test_a_body_in_a_line_is_bound() -> None:
 def test_a_text_of_many_levels_does_not_end_the_interpreter() -> None:
     """In its own process, because the fault was a crash."""
     code = (
-        "from phaseline.schemas.yaml_files import yaml_text\n"
+        "from phaseline.schemas import yaml_text\n"
         "texts = ['[' * 50_000, '[' * 50_000 + ']' * 50_000, '- ' * 50_000, '{a: ' * 50_000, '? ' * 50_000]\n"
         "for text in [*texts, *('a: 1\\n---\\n' + text for text in texts)]:\n"
         "    try:\n"

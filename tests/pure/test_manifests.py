@@ -10,7 +10,7 @@ from phaseline.engine.products.gitops.assess import assess_all
 from phaseline.engine.products.observe.manifest_files import read
 from phaseline.machines.kinds.kubernetes.pairs import is_owned, key_of, pair_up
 from phaseline.schemas.errors import InvalidInput
-from phaseline.schemas.yaml_files.yaml_text import NotYaml, document, documents, json_documents
+from phaseline.schemas.yaml_text import NotYaml, document, documents, json_documents
 from tests.support.manifests import kubernetes_object
 from tests.support.raising import raises
 
