@@ -6,7 +6,6 @@ STATE copies the log a moment after each commit. So a state can be some millisec
 large cascade can be visible.
 """
 
-import json
 from array import array
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
@@ -203,7 +202,7 @@ async def copied(installation: Installation) -> int:
     """The place in LOG up to which STATE has copied all, at least. A watch that starts after it misses nothing."""
     wire, stream = installation.wire, installation.layout.state
     last = int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
-    reply = await direct(wire, stream, json.dumps({"seq": last}).encode()) if last else None
+    reply = await direct(wire, stream, {"seq": last}) if last else None
     return 0 if reply is None else origin(foreign.message_in(reply).block or reply.block)
 
 

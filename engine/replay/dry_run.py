@@ -6,7 +6,6 @@ The tree comes from STATE, which copies the log a moment after each commit. Even
 not in it. The result says if the tree has such events.
 """
 
-import json
 import time
 from collections.abc import Callable
 
@@ -19,8 +18,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
-from phaseline.engine.nats import frames
-from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.publish.compose import EventMessage
@@ -80,7 +78,7 @@ async def dry_run(
 async def _decided(installation: Installation, partition: int) -> int:
     """The position up to which the partition is decided, by the copy of its checkpoint in STATE; 0 if there is none."""
     subject = installation.subjects.state_checkpoint(partition)
-    reply = await _direct_get(installation, f"{installation.layout.state}.{subject}", b"")
+    reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
     if reply is None:
         return 0
     try:
@@ -95,8 +93,7 @@ async def _decided(installation: Installation, partition: int) -> int:
 async def _is_newer(installation: Installation, subject: str, sequence: int) -> bool | None:
     """Whether EVENTS has an event under `subject` after `sequence`; None if this user may not read EVENTS."""
     try:
-        payload = json.dumps({"last_by_subj": subject}).encode()
-        reply = await _direct_get(installation, installation.layout.events, payload)
+        reply = await direct(installation.wire, installation.layout.events, {"last_by_subj": subject})
     except NotPermitted:
         return None
     return reply is not None and int(reply.headers["Nats-Sequence"]) > sequence
@@ -105,12 +102,6 @@ async def _is_newer(installation: Installation, subject: str, sequence: int) -> 
 def _differing(kinds: Kinds, eras: list[Era]) -> str:
     """How these tables differ from those of the last worker that took the partition; empty if they do not."""
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
-
-
-async def _direct_get(installation: Installation, target: str, payload: bytes) -> Reply | None:
-    """The message that a direct get finds; None if there is none."""
-    reply = await installation.wire.request(installation.wire.api_subject(f"DIRECT.GET.{target}"), payload)
-    return None if frames.STATUS in reply.headers else reply
 
 
 async def _load(

@@ -207,11 +207,11 @@ async def test_purges_and_their_notes(settings: Settings, wire: Wire) -> None:
         await inject(wire, copy(layout, "events", "inbox.0.c1.x.y", "tables.0.purged"))
         for subject in ("tables.0.purged", "log.0.rejection.node.illegal.c0.p.n0"):
             await wire.publish_acked(f"{layout.prefix}.{subject}", b'{"stream":"pl-EVENTS","seq":3}')
-        assert await purge.notes(installation, 0) == []
+        assert await purge.notes(installation, 0).all_of() == []
         report = await audited(wire, layout)
         assert (report.divergences, report.purged) == ({}, 0)
         found = await purge.find(installation, "node", "c0/p/n0")
         assert (len(found.positions), found.rejections) == (2, [])
         await purge.run(installation, found, "/test")
-        assert [one.positions for one in await purge.notes(installation, 0)] == [tuple(found.positions)]
+        assert [one.positions for one in await purge.notes(installation, 0).all_of()] == [tuple(found.positions)]
         assert (await audited(wire, layout)).purged == 2
