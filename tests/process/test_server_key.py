@@ -98,7 +98,7 @@ async def test_open_lets_everybody_connect(tmp_path: Path, state: Path) -> None:
 
 
 async def test_a_system_that_was_killed_leaves_nothing_in_the_way(tmp_path: Path, state: Path) -> None:
-    """It could not take back which key belongs to its port: the key is looked at again, and needed by no other server."""
+    """It could not take back which key belongs to its port: that is judged anew, and no other server needs it."""
     shell, data = Shell(XDG_STATE_HOME=str(state)), tmp_path / "data"
     started = await shell.start("up", "--port", "0", "--data", str(data))
     found = re.search(r"nats://\S+\d", await line_with(started.stderr, "listens on"))
