@@ -15,7 +15,7 @@ from phaseline.engine.core.tree import Tree, take_in
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.explain.way_out import way_out
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.latest import state_filters
+from phaseline.engine.log.latest import mark_filters, state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.nats.direct_get import direct
@@ -111,10 +111,8 @@ async def _load(
 
     States and marks are read one after the other, then restored in the order in which STATE stored them.
     """
-    states = state_filters(installation, None, root)
-    start = f"{installation.prefix}.state."
     copies: list[Stored] = []
-    for filter_ in (*states, *(_mark_filter(start, subject) for subject in states)):
+    for filter_ in (*state_filters(installation, None, root), *mark_filters(installation, root)):
         async for slice_ in read_all(installation.wire, installation.layout.state, [filter_]):
             copies += slice_
             progress(len(copies))
@@ -128,9 +126,3 @@ async def _load(
             found = None if last is None else entity_after(last)
         highest = max(highest, 0 if found is None else take_in(tree, found))
     return tree, highest
-
-
-def _mark_filter(start: str, state_filter: str) -> str:
-    """The subject filter of marks for one of states: `pl.state.3.*.c1.>` -> `pl.state.3.mark.*.c1.>`."""
-    partition, _, rest = state_filter.removeprefix(start).partition(".")
-    return f"{start}{partition}.mark.{rest}"
