@@ -54,7 +54,7 @@ FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "foreign_a
 GOLDEN = (
     "pure/test_record_bytes.py", "pure/test_table_mistakes.py", "process/test_cli_pages.py",
     "process/test_docs_ports.py", "process/test_docs_own_kinds.py", "process/test_docs_run.py",
-    "process/test_emco_example.py", "process/test_timeline.py",
+    "process/test_emco_example.py", "pure/test_lanes.py",
 )  # fmt: skip
 """Tests that write what is printed into the pages that hold it, if PHASELINE_GOLDEN says so."""
 NO_LINKS = (

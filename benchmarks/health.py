@@ -22,7 +22,7 @@ from phaseline.machines.kinds.kubernetes.assess import assess
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, PROFILES
-from phaseline.schemas.yaml_files import yaml_text
+from phaseline.schemas import yaml_text
 
 FOLDER = "HEALTH_SCRIPTS"
 ROUNDS, SLICE, NOW = 7, 20, 1_772_409_600

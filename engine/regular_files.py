@@ -1,4 +1,4 @@
-"""Opens files whose names others have chosen: a manifest, a checkout of Git.
+"""Opens files whose names others have chosen: a manifest, a checkout of Git. Writes files so that they last.
 
 Belongs here: only regular files below a folder are opened, and no more is read than agreed. Does not: files that the
 user names; they may be pipes.
@@ -43,3 +43,20 @@ def made(path: Path) -> io.BufferedWriter:
     path.unlink(missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     return os.fdopen(handle, "wb")
+
+
+def written(path: Path, body: bytes) -> None:
+    """Write a new file, as `made` does, to the disk. Raises `OSError`."""
+    with made(path) as file:
+        file.write(body)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync(path: Path) -> None:
+    """Bring a file, or the names of a folder, to the disk. Raises `OSError`."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -8,6 +8,7 @@ Belongs here: encoding and decoding of whole bodies. Does not: the bounds on wha
 mean (`envelope`, `records`).
 """
 
+import json
 import re
 from collections.abc import Iterator
 from math import isfinite
@@ -220,6 +221,11 @@ def json_holds(value: Any) -> bool:
     if kind is list or kind is tuple:
         return all(map(json_holds, value))
     return kind in _IN_JSON or (kind is float and isfinite(value))
+
+
+def plain_value(value: Any) -> str:
+    """A value for people: as JSON writes it, but a text without quotes."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def encode_yaml(value: Any) -> str:

@@ -5,7 +5,6 @@ Everything up to a place is committed, so a read as of a place always has the sa
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Sequence
 from typing import Self
@@ -20,14 +19,14 @@ from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, parse
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import NOT_FOUND, LastMessage, direct, gather
-from phaseline.engine.nats.stream_reader import reader_of
+from phaseline.engine.nats.direct_get import direct, gather
+from phaseline.engine.nats.stream_reader import first_since
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
 from phaseline.schemas.subjects import quoted_id
 
-TOO_MANY_SUBJECTS = "413"
+TOO_MANY_SUBJECTS = 413
 """The server's status for a request that selects more than 1,024 subjects."""
 STORED = "Nats-Time-Stamp"
 BATCH_SEQUENCE = "Nats-Batch-Sequence"
@@ -90,18 +89,15 @@ async def _in_stream(installation: Installation, named: int | Time) -> Moment:
 
 async def _place_at(installation: Installation, named: Time, end: int) -> int:
     """The last place whose message was stored at or before that time."""
-    after = timestamp(named.ns + named.width)
-    async with reader_of(installation.wire, installation.layout.log, [], after) as reader:
-        if not reader.caught_up and (found := await reader.take(1)):
-            return found[0].sequence - 1
-    return end
+    first = await first_since(installation.wire, installation.layout.log, timestamp(named.ns + named.width))
+    return end if first is None else first - 1
 
 
 async def _message(installation: Installation, place: int) -> Reply | None:
     """The message at a place; None if there is none."""
     if place < 1:
         return None
-    return await direct(installation.wire, installation.layout.log, json.dumps({"seq": place}).encode())
+    return await direct(installation.wire, installation.layout.log, {"seq": place})
 
 
 def _records_to_cut(installation: Installation, message: Reply) -> int:
@@ -170,13 +166,17 @@ class AsOf(StateView):
         place, log = self.moment.place, self.installation.layout.log
         wanted = {"multi_last": subjects, "up_to_seq": place}
         wire = self.installation.wire
-        replies = await gather(wire, wire.api_subject(f"DIRECT.GET.{log}"), wanted)
         found: dict[tuple[str, str], Logged] = {}
-        if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY_SUBJECTS:
+        try:
+            replies = await gather(wire, wire.api_subject(f"DIRECT.GET.{log}"), wanted)
+        except ApiFailed as error:
+            if error.nats_code != TOO_MANY_SUBJECTS:
+                raise
+            replies = []
             for subject in subjects:
                 async for one in records_kept(self.installation, subject, place):
                     _keep_last(found, one)
-        for message in filter(None, (_message_in(log, reply) for reply in replies)):
+        for message in map(foreign.message_in, replies):
             if (last := logged(log, message)) is not None:
                 _keep_last(found, last)
                 continue
@@ -195,17 +195,6 @@ class AsOf(StateView):
 def transition_filter(installation: Installation, pattern: Pattern) -> str:
     """The filter subject of LOG for the transitions that a pattern selects."""
     return f"{installation.prefix}.log.{pattern.partition}.transition.{pattern.kind}.*.*.{pattern.id}"
-
-
-def _message_in(log: str, reply: Reply) -> LastMessage | None:
-    """The message in a reply; None if the reply says that there is none. Raises `ApiFailed`."""
-    status = reply.headers.get(frames.STATUS)
-    if status is None:
-        return foreign.message_in(reply)
-    if status not in (NOT_FOUND, TOO_MANY_SUBJECTS):
-        description = reply.headers.get(frames.DESCRIPTION, "")
-        raise ApiFailed(subject=log, nats_code=int(status), err_code=0, description=description)
-    return None
 
 
 def _keep_last(found: dict[tuple[str, str], Logged], one: Logged) -> None:

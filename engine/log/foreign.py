@@ -3,13 +3,12 @@
 The server sends the answer to a request to whatever subject the request names. So, on a server where publishers share
 the account of the workers, an acknowledgement or a copy of a stored message can be stored wherever somebody wants it.
 Belongs here: telling foreign messages from those of workers, the message in the answer to a direct get, finding the
-last message of a worker on a subject, notes that are written under the fence, saying once what was set aside.
+last message of a worker on a subject, notes that are written into LOG, saying once what was set aside.
 
 Workers write LOG by atomic batches and under the fence only. The server checks the headers of both before it stores
 anything, and an answer cannot have them. A copy that the server sends has `Nats-Stream`, which no worker writes.
 """
 
-import json
 import time
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
@@ -19,12 +18,13 @@ import msgspec
 from phaseline.engine import logs
 from phaseline.engine.core.message import COPY
 from phaseline.engine.nats import frames
-from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.api_reply import EXPECTED, Reply
 from phaseline.engine.nats.direct_get import LastMessage, direct, last_message_from_leader
 from phaseline.engine.nats.reader import BUFFER, Stored
-from phaseline.engine.nats.stream_reader import reader_of
+from phaseline.engine.nats.stream_reader import read_all, reader_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import RequestTimedOut
 
 BATCH = b"\r\nNats-Batch-Id:"
@@ -60,6 +60,11 @@ def is_by_owner(block: bytes | None) -> bool:
 def is_copy(block: bytes | None) -> bool:
     """Whether the server sent a message with this header block as the answer to a direct get."""
     return block is not None and COPY in block
+
+
+def is_no_copy(block: bytes | None) -> bool:
+    """Whether a message may be a note that stands there without the fence: anybody can have an answer stored there."""
+    return not is_copy(block)
 
 
 def is_json_copy(block: bytes | None) -> bool:
@@ -153,6 +158,14 @@ async def standing(wire: Wire, stream: str, subject: str, ours: Ours) -> LastOnS
     raise RequestTimedOut(subject=subject, seconds=SEARCHES * PATIENCE, hint="")
 
 
+class LogNote(msgspec.Struct, frozen=True):
+    """What a note in LOG says."""
+
+    def encode(self) -> bytes:
+        """As the log holds it."""
+        return codec.encode(msgspec.to_builtins(self))
+
+
 class NoteStanding(NamedTuple, Generic[T]):
     """The last note, and the sequence of the last message on its subject, which the next note has to expect."""
 
@@ -161,16 +174,20 @@ class NoteStanding(NamedTuple, Generic[T]):
 
 
 class Notes(NamedTuple, Generic[T]):
-    """The notes of one type, which owners write on one subject of LOG under the fence."""
+    """The notes of one type, which stand on one subject of LOG.
+
+    is_ours: says of the header block of a message whether it can be a note. Owners write most of them under the fence.
+    """
 
     wire: Wire
     stream: str
     subject: str
     of: type[T]
+    is_ours: Callable[[bytes | None], bool] = is_by_owner
 
     def read(self, message: LastMessage | Stored) -> T | None:
-        """The note in a message; None if nobody wrote it under the fence."""
-        if not is_by_owner(message.block):
+        """The note in a message; None if it is foreign."""
+        if not self.is_ours(message.block):
             return None
         try:
             return msgspec.convert(codec.decode_own(message.data), self.of)
@@ -184,10 +201,26 @@ class Notes(NamedTuple, Generic[T]):
 
     async def last(self) -> T | None:
         """The last note; None if there is none. Any replica may answer."""
-        reply = await direct(self.wire, self.stream, json.dumps({"last_by_subj": self.subject}).encode())
+        reply = await direct(self.wire, self.stream, {"last_by_subj": self.subject})
         if reply is None:
             return None
         return self.read(message_in(reply)) or (await self.standing()).note
+
+    async def all_of(self) -> list[T]:
+        """All notes, oldest first. Foreign messages are left out, and reported."""
+        found = list[T]()
+        async for messages in read_all(self.wire, self.stream, [self.subject]):
+            for message in messages:
+                if (note := self.read(message)) is None:
+                    report(self.stream, message)
+                else:
+                    found.append(note)
+        return found
+
+    async def leave(self, note: LogNote, expected: int | None = None) -> None:
+        """Write a note. expected: the sequence of the last message there, as the fence; raises `Fenced`, as `Wire`."""
+        fence = {} if expected is None else {EXPECTED: str(expected)}
+        await self.wire.publish_acked(self.subject, note.encode(), {**content_types.AS_MSGPACK, **fence})
 
 
 async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -> LastOnSubject | None:

@@ -6,7 +6,6 @@ STATE copies the log a moment after each commit. So a state can be some millisec
 large cascade can be visible.
 """
 
-import json
 from array import array
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
-from phaseline.schemas.records import Entity, Record, Transition
+from phaseline.schemas.records import Entity, Mark, Record, Transition
 from phaseline.schemas.subjects import BadSubject, check_id, quoted_id, unquoted_id
 from phaseline.schemas.wire_codec import looks_like_transition
 
@@ -203,7 +202,7 @@ async def copied(installation: Installation) -> int:
     """The place in LOG up to which STATE has copied all, at least. A watch that starts after it misses nothing."""
     wire, stream = installation.wire, installation.layout.state
     last = int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
-    reply = await direct(wire, stream, json.dumps({"seq": last}).encode()) if last else None
+    reply = await direct(wire, stream, {"seq": last}) if last else None
     return 0 if reply is None else origin(foreign.message_in(reply).block or reply.block)
 
 
@@ -223,10 +222,22 @@ def mark_filters(installation: Installation, below: str | None) -> Sequence[str]
     return [f"{start}.{one.partition}.mark.{one.kind}.{one.id}" for one in found]
 
 
-def mark_subject(installation: Installation, kind: str, entity_id: str) -> str:
-    """The subject of the last mark of an entity in STATE."""
-    partition = installation.partition_of(entity_id)
-    return f"{installation.prefix}.state.{partition}.mark.{kind}.{quoted_id(entity_id)}"
+async def mark_of(installation: Installation, kind: str, entity_id: str) -> Mark | None:
+    """The last mark of an entity that STATE has; None if there is none."""
+    layout, place = installation.layout, f"mark.{kind}.{quoted_id(entity_id)}"
+    subject = f"{installation.prefix}.state.{installation.partition_of(entity_id)}.{place}"
+    reply = await direct(installation.wire, f"{layout.state}.{subject}")
+    record = None if reply is None else record_in_state(layout.state, foreign.message_in(reply))
+    return record if isinstance(record, Mark) else None
+
+
+async def marks(installation: Installation, below: str | None) -> list[Mark]:
+    """The last marks that STATE has, of everything or below an id."""
+    found, stream = list[Record | None](), installation.layout.state
+    for filter_ in mark_filters(installation, below):
+        async for messages in read_all(installation.wire, stream, [filter_]):
+            found += [record_in_state(stream, stored) for stored in messages]
+    return [one for one in found if isinstance(one, Mark)]
 
 
 def check_kind(kinds: Kinds, kind: str) -> Kind:

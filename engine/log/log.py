@@ -7,7 +7,6 @@ is read after it does not cover what was asked for.
 """
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -103,8 +102,7 @@ class Log(NamedTuple):
     async def record(self, place: int) -> LastMessage | Stored | None:
         """The message of a record at a place; None if neither the stream nor the archive holds one there."""
         wire, archive = self.installation.wire, self.installation.archive
-        asked = json.dumps({"seq": place}).encode()
-        reply = await direct(wire, self.installation.layout.log, asked) if 0 < place < END else None
+        reply = await direct(wire, self.installation.layout.log, {"seq": place}) if 0 < place < END else None
         message = None if reply is None else foreign.message_in(reply)
         if message is not None and message.subject.startswith(f"{self.installation.prefix}.log."):
             return message
@@ -145,7 +143,7 @@ class Log(NamedTuple):
         first = int((await wire.api(f"STREAM.INFO.{log}"))["state"]["first_seq"])
         if place >= first:
             return
-        reply = await direct(wire, log, json.dumps({"seq": first}).encode())
+        reply = await direct(wire, log, {"seq": first})
         subject = "" if reply is None else foreign.message_in(reply).subject
         # A log begins with checkpoints and notes of tables; of the checkpoints, only the last one stays.
         if not subject.startswith((f"{self.installation.prefix}.tables.", f"{self.installation.prefix}.mark.")):
@@ -238,7 +236,7 @@ class ArchiveReader:
 
 async def direct_event(wire: Wire, stream: str, position: int) -> FetchedEvent | None:
     """The event at a position of the stream EVENTS, which has this name; None if it does not hold it."""
-    reply = await direct(wire, stream, json.dumps({"seq": position}).encode())
+    reply = await direct(wire, stream, {"seq": position})
     if reply is None:
         return None
     return FetchedEvent(

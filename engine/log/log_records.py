@@ -3,7 +3,6 @@
 Belongs here: reads that end. Does not: states (`latest`, `as_of`), future records (`watch`).
 """
 
-import json
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -62,7 +61,7 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
 
 async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
     """When a message of a stream was stored, ns; 0 if there is none."""
-    reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
+    reply = await direct(wire, stream, {"seq": sequence})
     return 0 if reply is None else nanoseconds(reply.headers["Nats-Time-Stamp"])
 
 

@@ -10,18 +10,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import msgspec
-
 from phaseline.engine.log import foreign
 from phaseline.engine.log.checkpoint import is_decided
+from phaseline.engine.log.foreign import LogNote, Notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import record_in
 from phaseline.engine.nats.erase import Copy, copy_on, erase
-from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
-from phaseline.schemas import codec
-from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import Undecided
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import json_copy
@@ -35,7 +31,7 @@ COPIED = (0.0, 0.05, 0.2, 0.75, 2.0)
 POLL = 0.1
 
 
-class PurgeNote(msgspec.Struct, frozen=True):
+class PurgeNote(LogNote, frozen=True):
     """A note in the log: the events at these positions were about this entity, and `by` purged them."""
 
     kind: str
@@ -67,26 +63,10 @@ class Purge:
         return not (self.positions or self.live or self.rejections)
 
 
-async def notes(installation: Installation, partition: int) -> list[PurgeNote]:
-    """The notes about what was purged in a partition, oldest first. Foreign messages are left out, and reported."""
-    log, subject, found = installation.layout.log, installation.subjects.purged(partition), list[PurgeNote]()
-    async for slice_ in read_all(installation.wire, log, [subject]):
-        for stored in slice_:
-            if (note := _read(stored)) is None:
-                foreign.report(log, stored)
-            else:
-                found.append(note)
-    return found
-
-
-def _read(message: Stored) -> PurgeNote | None:
-    """The note in a message of LOG; None if it is an answer of the server, which anybody can have stored there."""
-    if foreign.is_copy(message.block):
-        return None
-    try:
-        return msgspec.convert(codec.decode_own(message.data), PurgeNote)
-    except ValueError:
-        return None
+def notes(installation: Installation, partition: int) -> Notes[PurgeNote]:
+    """The notes about what was purged in a partition."""
+    subject = installation.subjects.purged(partition)
+    return Notes(installation.wire, installation.layout.log, subject, PurgeNote, foreign.is_no_copy)
 
 
 async def find(installation: Installation, kind: str, entity_id: str, timeout: float = 5.0) -> Purge:
@@ -121,11 +101,10 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
 
 async def run(installation: Installation, found: Purge, by: str) -> None:
     """Note what is purged, then erase it. A purge that breaks off can be repeated."""
-    wire, layout = installation.wire, installation.layout
-    subject = installation.subjects.purged(installation.partition_of(found.id))
+    layout, noted = installation.layout, notes(installation, installation.partition_of(found.id))
     for start in range(0, len(found.positions), NOTED):
         note = PurgeNote(found.kind, found.id, tuple(found.positions[start : start + NOTED]), by)
-        await wire.publish_acked(subject, codec.encode(msgspec.to_builtins(note)), content_types.AS_MSGPACK)
+        await noted.leave(note)
     await _erase_all(installation, layout.events, found.positions)
     await _erase_all(installation, layout.live, [found.live] if found.live else [])
     await _erase_all(installation, layout.log, found.rejections)

@@ -62,13 +62,16 @@ class StateView(ABC):
             raise self.unknown_tree(root)
         return found if deleted else in_tree(self.installation.kinds, found)
 
+    async def found(self, kind: str, entity_id: str) -> Transition | None:
+        """The last transition of an entity; None if it is unknown."""
+        try:
+            return await self.last(kind, entity_id)
+        except EntityUnknown:
+            return None
+
     async def exists(self, kind: str, entity_id: str) -> bool:
         """Whether the entity is known."""
-        try:
-            await self.last(kind, entity_id)
-        except EntityUnknown:
-            return False
-        return True
+        return await self.found(kind, entity_id) is not None
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
         """The transitions of one entity that the log holds, up to the moment, oldest first."""

@@ -8,25 +8,21 @@ not known.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import LogNote, Notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import LogIdentity
-from phaseline.engine.nats.direct_get import LastMessage
-from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import codec
 from phaseline.schemas.errors import BadSetting, SetupError
 
 
-class Era(msgspec.Struct, frozen=True, omit_defaults=True):
+class Era(LogNote, frozen=True, omit_defaults=True):
     """The tables that decide the events after `position`. `worker` wrote the note.
 
     silence_after: the seconds after which places fall silent that have none of their own.
@@ -41,7 +37,7 @@ class Era(msgspec.Struct, frozen=True, omit_defaults=True):
     tables: dict[str, str]
     worker: str = ""
     silence_after: float = 0.0
-    former: dict[str, str] = {}
+    former: Mapping[str, str] = {}
     time_ns: int = 0
     log: int = 0
     backup: int = 0
@@ -55,46 +51,21 @@ class Era(msgspec.Struct, frozen=True, omit_defaults=True):
         """The change of tables that begins with this note."""
         return TablesChange(self.position, self.time_ns, self.digest, self.former)
 
-    def encode(self) -> bytes:
-        """As the log holds it."""
-        return codec.encode(msgspec.to_builtins(self))
 
-
-def decode(body: bytes) -> Era:
-    """The inverse of `Era.encode`."""
-    return msgspec.convert(codec.decode_own(body), Era)
-
-
-def read(message: LastMessage | Stored) -> Era | None:
-    """The note in a message of LOG; None if no worker wrote it."""
-    if not foreign.is_by_worker(message.block):
-        return None
-    try:
-        return decode(message.data)
-    except ValueError:
-        return None
+def notes(installation: Installation, partition: int) -> Notes[Era]:
+    """The notes of a partition."""
+    subject = installation.subjects.tables(partition)
+    return Notes(installation.wire, installation.layout.log, subject, Era, foreign.is_by_worker)
 
 
 async def eras(installation: Installation, partition: int) -> list[Era]:
     """The notes of a partition, oldest first. Foreign messages are skipped and reported."""
-    log, subject = installation.layout.log, installation.subjects.tables(partition)
-    notes = []
-    async for found in read_all(installation.wire, log, [subject]):
-        for stored in found:
-            if (era := read(stored)) is None:
-                foreign.report(log, stored)
-            else:
-                notes.append(era)
-    return notes
+    return await notes(installation, partition).all_of()
 
 
 async def latest(installation: Installation, partition: int) -> Era | None:
     """The last note of a partition, read from the leader of LOG; None if there is none."""
-    subject = installation.subjects.tables(partition)
-    found = await foreign.standing(
-        installation.wire, installation.layout.log, subject, lambda message: read(message) is not None
-    )
-    return None if found.ours is None else decode(found.ours.data)
+    return (await notes(installation, partition).standing()).note
 
 
 def continued(wanted: Era, last: Era | None, log: LogIdentity, position: int) -> Era:

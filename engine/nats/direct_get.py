@@ -6,7 +6,7 @@ Belongs here: the requests, and recognising the last reply.
 import asyncio
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from phaseline.engine.nats import frames
@@ -65,11 +65,8 @@ def origin(block: bytes | None) -> int:
     return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
 
 
-async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float = 10.0) -> list[Reply]:
-    """Send a request to `subject` and return all replies, without the 204 that ends them; raises `NoAnswer`.
-
-    A reply with another status is the last one and is returned.
-    """
+async def gather(wire: Wire, subject: str, wanted: Mapping[str, Any], timeout: float = 10.0) -> list[Reply]:
+    """Send a request to `subject` and return all messages in the replies; raises `NoAnswer`, `ApiFailed`."""
     replies, over, inbox = list[Reply](), asyncio.Event(), wire.inbox()
 
     def take(_: str, data: bytes, block: bytes | None, __: str) -> None:
@@ -85,7 +82,7 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
 
     sid, forget = await wire.subscribe(inbox, take), wire.on_disconnect(on_disconnect)
     try:
-        wire.send(wire.frame(subject, json.dumps(body).encode(), None, inbox))
+        wire.send(wire.frame(subject, json.dumps(wanted).encode(), None, inbox))
         async with asyncio.timeout(timeout):
             await over.wait()
     except TimeoutError as error:
@@ -97,17 +94,26 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
         raise NoAnswer.connection_lost(subject=subject)
     if replies[-1].headers.get(frames.STATUS) == "503":
         raise NoResponders(subject=subject)
-    return [reply for reply in replies if reply.headers.get(frames.STATUS) != END_OF_BATCH]
+    return [*_messages_in(replies, subject)]
 
 
-async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
-    """Get a message directly from `<stream>` or `<stream>.<subject>`; None if there is no such message."""
+async def direct(wire: Wire, where: str, wanted: Mapping[str, Any] | None = None) -> Reply | None:
+    """The message on `<stream>.<subject>`, or the one of `<stream>` that is wanted; None if there is none.
+
+    Raises `ApiFailed`, and as `Wire.request`.
+    """
     subject = wire.api_subject(f"DIRECT.GET.{where}")
-    reply = await wire.request(subject, payload)
-    status = reply.headers.get(frames.STATUS)
-    if status == NOT_FOUND:
-        return None
-    if status is not None:
-        description = reply.headers.get(frames.DESCRIPTION, "")
-        raise ApiFailed(subject=subject, nats_code=int(status), err_code=0, description=description)
-    return reply
+    reply = await wire.request(subject, b"" if wanted is None else json.dumps(wanted).encode())
+    return next(_messages_in([reply], subject), None)
+
+
+def _messages_in(replies: Iterable[Reply], subject: str) -> Iterator[Reply]:
+    """The messages in replies, up to the one that says that there is nothing more; raises `ApiFailed`."""
+    for reply in replies:
+        status = reply.headers.get(frames.STATUS)
+        if status in (NOT_FOUND, END_OF_BATCH):
+            return
+        if status is not None:
+            description = reply.headers.get(frames.DESCRIPTION, "")
+            raise ApiFailed(subject=subject, nats_code=int(status), err_code=0, description=description)
+        yield reply

@@ -6,11 +6,9 @@ On one node the bytes in the file are overwritten at once. With replicas each no
 servers' replication logs hold a message until the servers compact them.
 """
 
-import base64
 from typing import NamedTuple
 
-from phaseline.engine.nats import frames
-from phaseline.engine.nats.direct_get import NO_MESSAGE
+from phaseline.engine.nats.direct_get import NO_MESSAGE, last_message_from_leader, origin
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.errors import ApiFailed
@@ -51,14 +49,7 @@ async def _remove(wire: Wire, stream: str, sequence: int, *, keep_bytes: bool) -
 
 async def copy_on(wire: Wire, stream: str, subject: str) -> Copy | None:
     """The copy of an event on a subject of LIVE, read from the stream's leader; None if there is none."""
-    try:
-        message = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
-    except ApiFailed as error:
-        if error.err_code in GONE:
-            return None
-        raise
-    block = base64.b64decode(message.get("hdrs", ""))
-    source = frames.read_headers(block).get(SOURCE, "").split(" ")
-    position = int(source[1]) if len(source) > 1 and source[1].isdigit() else 0
-    body = binary_mode.structured(base64.b64decode(message.get("data", "")), block)
-    return Copy(int(message["seq"]), position, body)
+    found = await last_message_from_leader(wire, stream, subject)
+    if found is None:
+        return None
+    return Copy(found.sequence, origin(found.block), binary_mode.structured(found.data, found.block))

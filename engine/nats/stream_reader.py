@@ -9,13 +9,12 @@ there is nothing more is believed only if the leader says so.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Protocol, Self
 
 import msgspec
 
 from phaseline.engine import logs
-from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
 from phaseline.engine.nats.direct_get import PENDING, gather, message_from_leader
 from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored
@@ -31,7 +30,6 @@ POLL = 0.25
 """Seconds between two looks for new messages, without a feed that tells of them."""
 POLL_BESIDE_FEED = 2.0
 """The same, with a feed: it may have lost a message."""
-NOT_FOUND = "404"
 ADDED = b"\r\nNats-Stream:"
 """Where the headers begin that the server adds to those of the message."""
 
@@ -168,12 +166,6 @@ class DirectReader:
         subject = self._wire.api_subject(f"DIRECT.GET.{self._stream}")
         found: list[Stored] = []
         for reply in await gather(self._wire, subject, body):
-            status = reply.headers.get(frames.STATUS)
-            if status == NOT_FOUND:
-                break
-            if status is not None:
-                description = reply.headers.get(frames.DESCRIPTION, "")
-                raise ApiFailed(subject=subject, nats_code=int(status), err_code=0, description=description)
             stored = _stored(reply)
             if found and stored.pending != found[-1].pending - 1:
                 log.info("reader_gap", stream=self._stream, expected=found[-1].pending - 1, found=stored.pending)
@@ -255,10 +247,26 @@ def reader_of(
 
 
 async def read_all(
-    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start"
-) -> AsyncIterator[list[Stored]]:
-    """The messages that are in the stream now, as lists, in order. The last list can hold newer messages too."""
+    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", last: int | None = None
+) -> AsyncGenerator[list[Stored], None]:
+    """The messages that are in the stream now, as lists, in order. last: those up to this sequence.
+
+    Without it, the last list can hold newer messages too.
+    """
     async with reader_of(wire, stream, filters, start) as reader:
         while not reader.caught_up:
-            if messages := await reader.take(BUFFER):
+            messages = await reader.take(BUFFER)
+            is_over = last is not None and bool(messages) and messages[-1].sequence >= last
+            if is_over:
+                messages = [one for one in messages if one.sequence <= (last or 0)]
+            if messages:
                 yield messages
+            if is_over:
+                return
+
+
+async def first_since(wire: Wire, stream: str, moment: str) -> int | None:
+    """The sequence of the first message that was stored at a time or later; None if there is none."""
+    async with reader_of(wire, stream, [], moment) as reader:
+        found = [] if reader.caught_up else await reader.take(1)
+    return found[0].sequence if found else None

@@ -6,14 +6,14 @@ One request to each partition is enough where workers run. Only where nobody ans
 """
 
 import asyncio
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
-from phaseline.engine.nats.direct_get import NO_MESSAGE
+from phaseline.engine.nats.direct_get import message_from_leader
 from phaseline.engine.publish.living_workers import living
 from phaseline.schemas import codec
 from phaseline.schemas.errors import (
@@ -24,7 +24,6 @@ from phaseline.schemas.errors import (
     RequestTimedOut,
     SetupError,
 )
-from phaseline.schemas.records import nanoseconds
 
 PATIENCE = 5.0
 """Seconds in which a worker must answer. One that does not is frozen. What was read is shown before the wait."""
@@ -144,18 +143,6 @@ async def first_waiting(installation: Installation, partition: int) -> OldestEve
         last_cause(installation, partition),
     )
     after = max(0 if last is None else last.position, cause)
-    found = await _next_message(installation, after + 1, subjects.stored(partition))
-    return None if found is None else OldestEvent(partition, int(found["seq"]), nanoseconds(found["time"]))
-
-
-async def _next_message(installation: Installation, sequence: int, subject: str) -> dict[str, Any] | None:
-    """The first message of EVENTS from `sequence` on with that subject; None if there is none."""
-    body = {"seq": sequence, "next_by_subj": subject}
-    try:
-        reply = await installation.wire.api(f"STREAM.MSG.GET.{installation.layout.events}", body)
-    except ApiFailed as error:
-        if error.err_code == NO_MESSAGE:
-            return None
-        raise
-    message: dict[str, Any] = reply["message"]
-    return message
+    wanted = {"seq": after + 1, "next_by_subj": subjects.stored(partition)}
+    found = await message_from_leader(installation.wire, layout.events, wanted)
+    return None if found is None else OldestEvent(partition, found.sequence, found.time_ns)

@@ -5,14 +5,9 @@ Belongs here: reading the leases of workers, and leaving out what no worker wrot
 """
 
 from phaseline.engine.log import foreign
-from phaseline.engine.nats import frames
 from phaseline.engine.nats.direct_get import LastMessage, gather
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
-from phaseline.schemas.errors import ApiFailed
-
-NO_LEASES = "404"
-"""The status of the answer where no worker is alive."""
 
 
 async def living(wire: Wire, layout: Layout, timeout: float = 10.0) -> frozenset[str]:
@@ -24,11 +19,6 @@ async def living(wire: Wire, layout: Layout, timeout: float = 10.0) -> frozenset
     get = wire.api_subject(f"DIRECT.GET.{layout.lease}")
     alive = set[str]()
     for reply in await gather(wire, get, {"multi_last": [f"{keys}>"]}, timeout):
-        if (refused := reply.headers.get(frames.STATUS)) == NO_LEASES:
-            break
-        if refused is not None:
-            description = reply.headers.get(frames.DESCRIPTION, "")
-            raise ApiFailed(subject=layout.lease, nats_code=int(refused), err_code=0, description=description)
         name = reply.headers["Nats-Subject"].removeprefix(keys)
         if "Nats-TTL" in reply.headers and reply.data == name.encode() and not foreign.holds_copy(reply):
             alive.add(name)

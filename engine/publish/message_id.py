@@ -8,7 +8,6 @@ credentials may send each other's events anyway. They share the secret, so a rep
 it.
 """
 
-import json
 import re
 import time
 from functools import lru_cache
@@ -115,7 +114,7 @@ async def first_since(wire: Wire, moment: float) -> int:
     try:
         info = await wire.api(f"STREAM.INFO.{events}")
         then = nanoseconds(info["ts"]) - round((time.monotonic() - moment) * SECOND)
-        found = await direct(wire, events, json.dumps({"start_time": timestamp(then), "next_by_subj": ">"}).encode())
+        found = await direct(wire, events, {"start_time": timestamp(then), "next_by_subj": ">"})
     except (NoAnswer, ApiFailed, NotPermitted):
         return 0
     return int(info["state"]["last_seq"]) + 1 if found is None else int(found.headers["Nats-Sequence"])

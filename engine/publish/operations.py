@@ -13,6 +13,7 @@ import msgspec
 
 from phaseline.engine.log import foreign
 from phaseline.engine.log.archived.note import ArchiveNote
+from phaseline.engine.log.foreign import LogNote
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.purge import PurgeNote
 from phaseline.engine.nats.reader import Stored
@@ -29,7 +30,7 @@ MOST_TEXT = 1_024
 """The most characters of what a note says."""
 
 
-class OperationNote(msgspec.Struct, frozen=True):
+class OperationNote(LogNote, frozen=True):
     """A note in the log: somebody called a command. what: on what. by: who says to have done it (`operator`)."""
 
     command: str
@@ -75,7 +76,7 @@ async def leave(wire: Wire, settings: Settings, command: str, what: str) -> NotP
 
 async def note(wire: Wire, prefix: str, command: str, what: str, by: str) -> None:
     """Leave a note; raises `NotPermitted`, `NoSuchStream`. by: who says to have called the command."""
-    body = codec.encode(msgspec.to_builtins(OperationNote(command, what, by[:MOST_TEXT])))
+    body = OperationNote(command, what, by[:MOST_TEXT]).encode()
     await wire.publish_acked(Subjects(prefix).operated(), body, content_types.AS_MSGPACK)
 
 

@@ -4,7 +4,6 @@ Belongs here: `Retry`, `retries`, the reasons for which an event is better not s
 (`single.resend`), reading rejections (`engine.log.watch`).
 """
 
-import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -86,7 +85,7 @@ async def _events_of_entity(installation: Installation, asked: Iterable[int]) ->
     """The first of these events that EVENTS keeps, and the later ones of its entity: position, digest of the body."""
     wire, stream = installation.wire, installation.layout.events
     for position in asked:
-        found = await direct(wire, stream, json.dumps({"seq": position}).encode())
+        found = await direct(wire, stream, {"seq": position})
         filters = [] if found is None else _entity_filters(found.headers["Nats-Subject"], installation.prefix)
         if filters:
             break
@@ -105,7 +104,7 @@ async def _events_of_entity(installation: Installation, asked: Iterable[int]) ->
 
 async def _next(wire: Wire, stream: str, filter_: str, position: int) -> Reply | None:
     """The first message of a stream on a filter subject, from a position on."""
-    return await direct(wire, stream, json.dumps({"seq": position, "next_by_subj": filter_}).encode())
+    return await direct(wire, stream, {"seq": position, "next_by_subj": filter_})
 
 
 def _entity_filters(subject: str, prefix: str) -> list[str]:

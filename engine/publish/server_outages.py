@@ -11,11 +11,10 @@ from typing import Annotated
 import msgspec
 
 from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import LogNote, Notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.reader import BUFFER
-from phaseline.engine.nats.stream_reader import read_all, reader_of
-from phaseline.schemas import codec
-from phaseline.schemas.cloudevents import content_types
+from phaseline.engine.nats.stream_reader import reader_of
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 
 LEAST = SECOND
@@ -25,12 +24,18 @@ MOST = 1_000
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class OutageNote(msgspec.Struct, frozen=True):
+class OutageNote(LogNote, frozen=True):
     """A note: between these two times the server took nothing, ns by its own clock. worker: who found it."""
 
     begin_ns: Count
     end_ns: Count
     worker: str = ""
+
+
+def notes(installation: Installation) -> Notes[OutageNote]:
+    """The outages that workers noted."""
+    subject = installation.subjects.outages()
+    return Notes(installation.wire, installation.layout.log, subject, OutageNote, foreign.is_no_copy)
 
 
 async def renewed_at(installation: Installation) -> int:
@@ -49,8 +54,7 @@ async def note(installation: Installation, since: int, until: int, worker: str) 
     if end - begin < LEAST or 2 * (end - begin) < until - since:
         return None
     found = OutageNote(begin, end, worker)
-    body = codec.encode(msgspec.to_builtins(found))
-    await installation.wire.publish_acked(installation.subjects.outages(), body, content_types.AS_MSGPACK)
+    await notes(installation).leave(found)
     return found
 
 
@@ -61,18 +65,3 @@ async def _quiet(installation: Installation, since: int, until: int) -> tuple[in
         while not reader.caught_up and len(times) <= MOST:
             times += [one.time_ns for one in await reader.take(BUFFER) if since < one.time_ns < until]
     return max(zip(times, [*times[1:], until], strict=True), key=lambda span: span[1] - span[0])
-
-
-async def all_of(installation: Installation) -> list[OutageNote]:
-    """All outages that workers noted, oldest first. Foreign messages are left out, and reported."""
-    log, found = installation.layout.log, list[OutageNote]()
-    async for slice_ in read_all(installation.wire, log, [installation.subjects.outages()]):
-        for stored in slice_:
-            if foreign.is_copy(stored.block):
-                foreign.report(log, stored)
-                continue
-            try:
-                found.append(msgspec.convert(codec.decode_own(stored.data), OutageNote))
-            except ValueError:
-                foreign.report(log, stored)
-    return found

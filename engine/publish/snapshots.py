@@ -129,7 +129,7 @@ def _json(text: bytes, name: str) -> dict[str, Any]:
 
 
 def _yaml(text: bytes, name: str) -> Iterator[Any]:
-    from phaseline.schemas.yaml_files import yaml_text  # noqa: PLC0415  # it needs a library for YAML, an extra
+    from phaseline.schemas import yaml_text  # noqa: PLC0415  # it needs a library for YAML, an extra
 
     try:
         for found in yaml_text.documents(text):

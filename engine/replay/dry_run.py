@@ -6,7 +6,6 @@ The tree comes from STATE, which copies the log a moment after each commit. Even
 not in it. The result says if the tree has such events.
 """
 
-import json
 import time
 from collections.abc import Callable
 
@@ -16,11 +15,10 @@ from phaseline.engine.core.tree import Tree, take_in
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.explain.way_out import way_out
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.latest import state_filters
+from phaseline.engine.log.latest import mark_filters, state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
-from phaseline.engine.nats import frames
-from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.publish.compose import EventMessage
@@ -80,7 +78,7 @@ async def dry_run(
 async def _decided(installation: Installation, partition: int) -> int:
     """The position up to which the partition is decided, by the copy of its checkpoint in STATE; 0 if there is none."""
     subject = installation.subjects.state_checkpoint(partition)
-    reply = await _direct_get(installation, f"{installation.layout.state}.{subject}", b"")
+    reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
     if reply is None:
         return 0
     try:
@@ -95,8 +93,7 @@ async def _decided(installation: Installation, partition: int) -> int:
 async def _is_newer(installation: Installation, subject: str, sequence: int) -> bool | None:
     """Whether EVENTS has an event under `subject` after `sequence`; None if this user may not read EVENTS."""
     try:
-        payload = json.dumps({"last_by_subj": subject}).encode()
-        reply = await _direct_get(installation, installation.layout.events, payload)
+        reply = await direct(installation.wire, installation.layout.events, {"last_by_subj": subject})
     except NotPermitted:
         return None
     return reply is not None and int(reply.headers["Nats-Sequence"]) > sequence
@@ -107,12 +104,6 @@ def _differing(kinds: Kinds, eras: list[Era]) -> str:
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
 
 
-async def _direct_get(installation: Installation, target: str, payload: bytes) -> Reply | None:
-    """The message that a direct get finds; None if there is none."""
-    reply = await installation.wire.request(installation.wire.api_subject(f"DIRECT.GET.{target}"), payload)
-    return None if frames.STATUS in reply.headers else reply
-
-
 async def _load(
     installation: Installation, root: str, progress: Callable[[int], None], era: Era | None
 ) -> tuple[Tree, int]:
@@ -120,10 +111,8 @@ async def _load(
 
     States and marks are read one after the other, then restored in the order in which STATE stored them.
     """
-    states = state_filters(installation, None, root)
-    start = f"{installation.prefix}.state."
     copies: list[Stored] = []
-    for filter_ in (*states, *(_mark_filter(start, subject) for subject in states)):
+    for filter_ in (*state_filters(installation, None, root), *mark_filters(installation, root)):
         async for slice_ in read_all(installation.wire, installation.layout.state, [filter_]):
             copies += slice_
             progress(len(copies))
@@ -137,9 +126,3 @@ async def _load(
             found = None if last is None else entity_after(last)
         highest = max(highest, 0 if found is None else take_in(tree, found))
     return tree, highest
-
-
-def _mark_filter(start: str, state_filter: str) -> str:
-    """The subject filter of marks for one of states: `pl.state.3.*.c1.>` -> `pl.state.3.mark.*.c1.>`."""
-    partition, _, rest = state_filter.removeprefix(start).partition(".")
-    return f"{start}{partition}.mark.{rest}"

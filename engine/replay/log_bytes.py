@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from phaseline.engine.replay.log_format import Malformed
-from phaseline.engine.replay.log_writer import STANDARD
-from phaseline.schemas import bounds, libraries
+from phaseline.engine.replay.log_writer import STANDARD, zstandard
+from phaseline.schemas import bounds
 
 PIECE = 1 << 16
 ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
@@ -94,7 +94,5 @@ def lines(pieces: Iterator[bytes], largest: int = bounds.LARGEST) -> Iterator[by
 def _unpacked(packed: _Counted, start: bytes) -> IO[bytes]:
     if start.startswith(GZIP):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=cast("IO[bytes]", packed)))
-    with libraries.needed("zstandard", "a log file compressed by zstd"):
-        import zstandard  # noqa: PLC0415  # the extra `cli` installs it
-    decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW)
+    decompressor = zstandard().ZstdDecompressor(max_window_size=WINDOW)
     return cast("IO[bytes]", decompressor.stream_reader(cast("IO[bytes]", packed), read_across_frames=True))

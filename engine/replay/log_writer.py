@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, cast
+from typing import IO, Any, Self, cast
 
 from phaseline.engine import regular_files
 from phaseline.engine.replay import log_format
@@ -109,11 +109,16 @@ class LogWriter:
             self._part.unlink()
 
 
+def zstandard() -> Any:
+    """The library for zstd; raises `NotInstalled` if it is missing."""
+    with libraries.needed("zstandard", "a log file compressed by zstd"):
+        import zstandard as found  # noqa: PLC0415  # the extra `cli` installs it
+    return found
+
+
 def _compressed(file: IO[bytes], suffix: str) -> IO[bytes]:
     if suffix == ".zst":
-        with libraries.needed("zstandard", "a log file compressed by zstd"):
-            import zstandard  # noqa: PLC0415  # the extra `cli` installs it
-        compressor = zstandard.ZstdCompressor(level=LEVEL)
+        compressor = zstandard().ZstdCompressor(level=LEVEL)
         return cast("IO[bytes]", compressor.stream_writer(file, closefd=False))
     if suffix == ".gz":
         return cast("IO[bytes]", gzip.GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL, mtime=0))

@@ -21,7 +21,7 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.nats.reader import BUFFER, Stored
-from phaseline.engine.nats.stream_reader import StreamReader, reader_of
+from phaseline.engine.nats.stream_reader import StreamReader, first_since, read_all, reader_of
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
 from phaseline.engine.worker.ownership import divided, former_owner
 from phaseline.schemas import losses, wire_codec
@@ -152,7 +152,7 @@ class ServerLog:
             last = await self._last_checkpoint(partition)
             self._decided[partition], self._clear[partition] = last.position, last.clear
             self.eras[partition] = await table_eras.eras(self.installation, partition)
-            for told in await purge.notes(self.installation, partition):
+            for told in await purge.notes(self.installation, partition).all_of():
                 if self.span.root in (None, told.id.partition("/")[0]):
                     self.purged_positions.update(one for one in told.positions if self._least <= one <= self.ends)
         self.purged = len(self.purged_positions)
@@ -232,9 +232,8 @@ class ServerLog:
         # One filter at a time: with several, the server is slow.
         whole = root is None and self.span.partitions is None
         for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self.own_partitions()]:
-            async with reader_of(wire, stream, inbox, self.begins) as events:
-                async for slice_ in up_to(events, self.ends):
-                    yield [step for event in slice_ for step in await self._steps(event)]
+            async for slice_ in read_all(wire, stream, inbox, self.begins, self.ends):
+                yield [step for event in slice_ for step in await self._steps(event)]
         for partition, cursor in self.cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
                 yield self._part(partition, list(map(_message, left)))
@@ -323,24 +322,12 @@ def _message(stored: Stored) -> Message:
     return Message(stored.subject, stored.data)
 
 
-async def up_to(reader: StreamReader, last: int) -> AsyncIterator[Sequence[Stored]]:
-    """The messages that a reader gives up to the sequence `last`, some at a time."""
-    while not reader.caught_up:
-        slice_ = await reader.take(BUFFER)
-        if slice_ and slice_[-1].sequence > last:
-            yield [stored for stored in slice_ if stored.sequence <= last]
-            return
-        yield slice_
-
-
 async def first_event_after(installation: Installation, moment: datetime) -> int:
     """The position of the first event stored at `moment` or later; one more than the last position if there is none."""
     wire, events = installation.wire, installation.layout.events
     info = await wire.api(f"STREAM.INFO.{events}")
-    async with reader_of(wire, events, [], moment.astimezone().isoformat()) as reader:
-        if not reader.caught_up and (events_after := await reader.take(1)):
-            return events_after[0].sequence
-    return int(info["state"]["last_seq"]) + 1
+    first = await first_since(wire, events, moment.astimezone().isoformat())
+    return int(info["state"]["last_seq"]) + 1 if first is None else first
 
 
 async def stored_time(installation: Installation, sequence: int) -> int:

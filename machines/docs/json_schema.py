@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.docs import wording
 from phaseline.machines.language.fields import BY_ROLE
 from phaseline.machines.language.table import ABSENT, COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.cloudevents import actors

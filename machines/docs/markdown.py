@@ -1,7 +1,7 @@
 """Tables as a Markdown page.
 
 Belongs here: the syntax of Markdown, and the text at the top of the page. Does not: the cells (`printing`,
-`compiler.wording`).
+`wording`).
 """
 
 from collections.abc import Iterable, Iterator

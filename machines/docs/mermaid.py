@@ -10,10 +10,10 @@ from typing import Any
 from transitions.extensions.diagrams import HierarchicalGraphMachine
 from transitions.extensions.nesting import NestedState
 
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine, steps_of
+from phaseline.machines.docs import wording
 from phaseline.machines.language.table import ABSENT, FROM_DATA, Live, Row, Source
 
 ANY = Live()

@@ -1,18 +1,18 @@
 """Tables as plain maps for programs: the output of `phaseline kinds show KIND --format json`.
 
 Belongs here: the keys and the nesting of the maps; a key has the name of the field in the table language. Does not: the
-phrases under `text` (`compiler.wording`).
+phrases under `text` (`wording`).
 """
 
 from collections.abc import Callable
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.classes.state_classes import class_of_label
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import PendingPhase
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.docs import wording
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (

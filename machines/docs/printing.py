@@ -1,15 +1,15 @@
 """Tables as sections of plain text, the same for a terminal and for a page.
 
-Belongs here: the sections of a kind, their columns and cells. Does not: the phrases in the cells (`compiler.wording`),
+Belongs here: the sections of a kind, their columns and cells. Does not: the phrases in the cells (`wording`),
 the syntax and colours of a format (`markdown`, `mermaid`, the command's terminal).
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.classes.state_classes import class_of_label
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.docs import wording
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import ADOPTED, Facet, Table

@@ -7,8 +7,8 @@ Belongs here: its text, for the kinds that come with Phaseline (`phaseline.trigg
 from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.docs import wording
 
 OWN = '''\
 """The triggers of kinds as names: `publish(*cluster.create, "c1")`. Editors complete them, type checkers know them.

@@ -20,10 +20,9 @@ from phaseline.engine.surfaces.cli.publish_many import EventChecker
 from phaseline.machines.kinds.kubernetes.diff.canonical import quantity
 from phaseline.machines.kinds.kubernetes.durations import NoDuration, seconds
 from phaseline.machines.kinds.kubernetes.globs import matches
-from phaseline.schemas import codec, wire_codec
+from phaseline.schemas import codec, wire_codec, yaml_text
 from phaseline.schemas.errors import BadSetting, InvalidInput, PhaselineError
 from phaseline.schemas.records import SECOND
-from phaseline.schemas.yaml_files import yaml_text
 from tests.support import hostile
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.raising import raises

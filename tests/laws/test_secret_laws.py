@@ -9,8 +9,8 @@ import pytest
 
 from phaseline.engine.products.gitops.assess import assess, assess_all, diff
 from phaseline.machines.kinds.kubernetes.secret_values import COPIES
+from phaseline.schemas import yaml_text
 from phaseline.schemas.errors import PhaselineError
-from phaseline.schemas.yaml_files import yaml_text
 from tests.support.strategies import search
 
 EFFORTS = [pytest.param(60, id="short"), pytest.param(2_000, marks=pytest.mark.slow, id="long")]

@@ -6,7 +6,6 @@ abandoned and incomplete batches, purges, and of events that come twice, are rem
 
 import asyncio
 import itertools
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -140,7 +139,7 @@ class Both:
             for body in ({"seq": number}, {"last_by_subj": kept}, {"seq": number, "next_by_subj": kept}):
                 found = await message_from_leader(self.wire, stream, body)
                 self.answers.append(found and (found.subject, found.sequence, found.data, found.block))
-            reply = await direct(self.wire, stream, json.dumps({"last_by_subj": kept}).encode())
+            reply = await direct(self.wire, stream, {"last_by_subj": kept})
             self.answers.append(reply and (reply.data, [*reply.headers][:-1]))
             state = (await self.wire.api(f"STREAM.INFO.{stream}"))["state"]
             self.answers.append([state[name] for name in ("messages", "first_seq", "last_seq")])

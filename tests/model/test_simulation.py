@@ -11,6 +11,7 @@ import pytest
 from phaseline.engine.nats.reader import Reader, Stored
 from phaseline.engine.nats.streams import provision
 from phaseline.engine.nats.wire import Wire
+from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.simulation import judge, schedule
 from tests.support.simulation.connection import Frame

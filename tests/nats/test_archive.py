@@ -2,8 +2,10 @@
 
 import asyncio
 import random
+import resource
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +13,6 @@ import pytest
 import pytest_asyncio
 
 from phaseline import Moment
-from phaseline.engine import regular_files
 from phaseline.schemas.errors import BadArchive, NotInLog
 from phaseline.schemas.records import timestamp
 from tests.support.archives import (
@@ -179,16 +180,27 @@ async def test_a_run_that_ends_at_any_step_is_continued(wire: Wire, layout: Layo
     assert manifest.missing == []
 
 
-async def test_a_full_disk(wire: Wire, layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def files_of(most: int) -> Iterator[None]:
+    """A block in which the kernel lets no file of this process grow beyond so many bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def test_a_disk_that_takes_no_more(wire: Wire, layout: Layout, tmp_path: Path) -> None:
     """Nothing is trimmed, and the next run does it all."""
     live = installation(wire, layout)
     await lived(wire, layout, 1, 40)
     records, held = await whole_log(live), await messages(wire, layout.events)
-    full = f"{tmp_path}: No space left on device: nothing was trimmed; make room"
-    with monkeypatch.context() as patched:
-        patched.setattr(regular_files, "made", lambda path: (path.symlink_to("/dev/full"), path.open("wb"))[1])
-        with pytest.raises(BadArchive, match=full):
-            await run_archive(live, tmp_path)
+    with (
+        files_of(1_000),
+        pytest.raises(BadArchive, match=f"{tmp_path}: File too large: nothing was trimmed; make room"),
+    ):
+        await run_archive(live, tmp_path)
     assert (await whole_log(live), await messages(wire, layout.events)) == (records, held)
     assert [one.name for one in tmp_path.iterdir()] == [".lock"]
     await run_archive(live, tmp_path)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.log.event_order import EventWatch
 from phaseline.schemas.errors import InvalidInput, NameUnknown, TreeUnknown
 from tests.support.command import Shell
 from tests.support.installation import Settings
@@ -56,8 +55,7 @@ async def test_a_history_in_the_order_of_its_events(day: Client) -> None:
         ("cordon", "Failed [NotReady]", "Running [Unschedulable]"),
         ("ready", "Running [Unschedulable]", "Running [Ok]"),
     ]
-    assert isinstance(watch, EventWatch)
-    assert watch.without_time == 0
+    assert getattr(watch, "without_time", None) == 0
     other = day.history("component", "c1/dns", clock="event")
     assert [record.trigger async for record in other] == ["adopt", "crash_loop", "degraded"]
     assert getattr(other, "without_time", None) == 1

@@ -12,10 +12,10 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
-from phaseline.engine.publish.retries import retries
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotPermitted
 from tests.support.accounts_server import accounts_installation
+from tests.support.command import Shell
 from tests.support.http_events import JSON_EVENT, event
 from tests.support.http_server import AccessSettings, Api, JwtSettings, http_server, tokens
 from tests.support.installation import Settings, Wire
@@ -219,15 +219,14 @@ async def test_rejections_are_counted_by_actor_and_sent_again_by_another(known: 
     assert (cause["actor"], cause["extensions"]) == ("bob/ops", {"actor": "ann"})
 
 
-async def test_retries_see_events_that_were_sent_in_somebodys_name(known: Known, client: Client) -> None:
+async def test_retries_see_events_that_were_sent_in_somebodys_name(known: Known, shell: Shell) -> None:
     place = await refused_event(known, "ann")
     found = await known.get(f"/v1/rejections/{place}")
     sequence, reason = found["rejection"]["data"]["cause"]["sequence"], found["rejection"]["data"]["reason"]
 
     async def hindrances() -> list[str]:
-        watch = client.rejections()
-        pairs = [(watch.sequence, one) async for one in watch]
-        return [one.hindrance for one in await retries(known.api.service.installation, pairs, reason)]
+        said = await shell("rejections", "retry", "--reason", reason, "--dry-run", "--json")
+        return [one["hindrance"] for one in said.lines]
 
     assert await hindrances() == [""]
     await known.api.http.post(

@@ -4,11 +4,11 @@
 """
 
 import json
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.surfaces.http import openapi
 from phaseline.http import Parameter, Route
 from phaseline.machines.built_in import PRODUCTS
 from tests.support.http_server import Api, all_routes, http_server
@@ -32,8 +32,6 @@ VALUES = (
 )
 STREAMS = ("followTransitions",)
 ROUTES = all_routes(PRODUCTS)
-DOCUMENT = openapi.document(ROUTES)
-PROBLEM = Draft202012Validator(DOCUMENT["components"]["schemas"]["Problem"])
 
 
 def example(one: Parameter) -> str:
@@ -50,14 +48,25 @@ def path_of(route: Route, changed: Parameter | None, value: str) -> str:
     return path
 
 
-async def check(api: Api, route: Route, path: str, query: dict[str, str] | None = None) -> None:
+class Described(NamedTuple):
+    """A server, with what it says of itself."""
+
+    api: Api
+    document: dict[str, Any]
+
+    @property
+    def problem(self) -> Draft202012Validator:
+        return Draft202012Validator(self.document["components"]["schemas"]["Problem"])
+
+
+async def check(of: Described, route: Route, path: str, query: dict[str, str] | None = None) -> None:
     body = b"{}" if route.bodies else None
     headers = {"content-type": route.bodies[0]} if route.bodies else {"accept": "application/json"}
-    answer = await api.http.request(route.method, path, params=query, content=body, headers=headers)
+    answer = await of.api.http.request(route.method, path, params=query, content=body, headers=headers)
     shown = f"{route.method} {path[:80]} {str(query)[:80]}: {answer.status_code} {answer.text[:300]}"
-    described = DOCUMENT["paths"][route.path][route.method.lower()]["responses"]
+    described = of.document["paths"][route.path][route.method.lower()]["responses"]
     if answer.headers.get("content-type") == "application/problem+json":
-        PROBLEM.validate(json.loads(answer.text))
+        of.problem.validate(json.loads(answer.text))
     if answer.status_code in (404, 405):  # the path itself may have become that of nothing
         assert answer.headers["content-type"] == "application/problem+json", shown
         return
@@ -68,14 +77,15 @@ async def check(api: Api, route: Route, path: str, query: dict[str, str] | None 
 async def test_every_request_with_hostile_values(client: Client, working: Settings) -> None:
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
     async with http_server(working) as api:
+        of = Described(api, await api.get("/openapi.json"))
         for route in ROUTES:
             if route.name in STREAMS:
                 continue
-            await check(api, route, path_of(route, None, ""))
+            await check(of, route, path_of(route, None, ""))
             for one in route.parameters:
                 for value in VALUES:
                     if one.is_path:
-                        await check(api, route, path_of(route, one, value))
+                        await check(of, route, path_of(route, one, value))
                     elif one.type != "integer" or one.name != "min" or not value.isdecimal():  # `min` waits
-                        await check(api, route, path_of(route, None, ""), {one.name: value})
+                        await check(of, route, path_of(route, None, ""), {one.name: value})
         assert (await api.get("/livez"))["status"] == "ok"

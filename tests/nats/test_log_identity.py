@@ -71,7 +71,7 @@ async def test_an_identity_is_made_with_the_log_and_stays(wire: Wire, one: Setti
         assert 1.5e15 < first < 2**53
     async with at_work(one, wire):
         assert await log_identity(Installation(wire, layout, BUILT_IN_KINDS)) == first
-    (note,) = await identity.all_of(Installation(wire, layout, BUILT_IN_KINDS))
+    (note,) = await identity.notes(Installation(wire, layout, BUILT_IN_KINDS)).all_of()
     assert not note.was_restored
 
 

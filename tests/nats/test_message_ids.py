@@ -8,9 +8,7 @@ import pytest
 import pytest_asyncio
 
 import phaseline
-from phaseline.engine.publish import message_id
 from phaseline.schemas import envelope
-from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
@@ -47,7 +45,7 @@ async def two_agents() -> AsyncIterator[str]:
 async def occupied(wire: Wire, subject: str, *names: str) -> None:
     """Send events of another tree under these ids."""
     for name in names:
-        await wire.publish_acked(subject, OTHERS, {message_id.MESSAGE_ID: name})
+        await wire.publish_acked(subject, OTHERS, {"Nats-Msg-Id": name})
 
 
 async def test_another_agent_cannot_occupy_an_id(two_agents: str) -> None:
@@ -104,32 +102,3 @@ async def test_who_may_not_look_takes_the_servers_word(tmp_path: Path) -> None:
         bodies = [event(number) for number in range(20)]
         await client.publish_many(bodies)
         assert sum(await client.publish_many(bodies)) == 20
-
-
-def test_the_secret_comes_from_the_credentials(tmp_path: Path) -> None:
-    (seed := tmp_path / "seed").write_text("SUAKYRHVIOREXV7EUZTBHUHL7NUMHPMAS7QMDU3GTIUWEI5LDNOXD43IZY\n")
-    (creds := tmp_path / "creds").write_text(
-        f"-----BEGIN NATS USER JWT-----\nab.cd.ef\n------END NATS USER JWT------\n\n"
-        f"-----BEGIN USER NKEY SEED-----\n{seed.read_text()}------END USER NKEY SEED------\n"
-    )
-    (shared := tmp_path / "key").write_text("0123456789abcdef0123456789abcdef\n")
-    (short := tmp_path / "short").write_text("0123456789abcde")
-    key = message_id.key_of
-    assert key(Settings()) == b""
-    assert key(Settings(nkey=seed)) == key(Settings(creds=creds)) != b""
-    assert key(Settings(nkey=seed, message_id_key=shared)) == b"0123456789abcdef0123456789abcdef"
-    by_password = key(Settings(nats=("nats://a:secret@x",)))
-    assert by_password == key(Settings(nats=("nats://b:secret@y",))) != key(Settings(nats=("nats://token@y",)))
-    assert len({key(Settings()), key(Settings(nkey=seed)), by_password}) == 3
-    with pytest.raises(BadSetting, match="holds 15 bytes, but a key has 16 to 64"):
-        key(Settings(message_id_key=short))
-
-
-def test_the_header_is_the_text_or_its_hash(tmp_path: Path) -> None:
-    (shared := tmp_path / "key").write_text("0123456789abcdef0123456789abcdef\n")
-    assert message_id.header(b"", PLAIN) == "pl.events.c1.cluster.create /agent/c1 e-1"
-    # docs/upkeep.md tells users of other languages how this is made.
-    assert (
-        message_id.header(message_id.key_of(Settings(message_id_key=shared)), PLAIN)
-        == "b11ac3f15773cf978d15910c1790c5d9"
-    )

@@ -39,7 +39,7 @@ async def noted(settings: Settings, number: int) -> list[OutageNote]:
     """All notes, once there are so many."""
     async with asyncio.timeout(LIMIT), Wire.open(settings, name="test") as wire:
         installation = Installation(wire, await inspect(wire, settings), BUILT_IN_KINDS)
-        while len(found := await server_outages.all_of(installation)) < number:
+        while len(found := await server_outages.notes(installation).all_of()) < number:
             await asyncio.sleep(0.05)
         return found
 
@@ -107,4 +107,4 @@ async def test_a_worker_that_alone_was_cut_off_notes_nothing(
         assert await server_outages.note(installation, times[0], times[0] + server_outages.LEAST - 1, "w1") is None
         note = await server_outages.note(installation, before, times[-1], "w1")
         assert note == OutageNote(before, times[0], "w1")
-        assert (await server_outages.all_of(installation))[-1] == note
+        assert (await server_outages.notes(installation).all_of())[-1] == note

@@ -1,21 +1,24 @@
 """What workers count by source: who asks them learns what was taken and what came again, and doctor warns of it."""
 
-from phaseline.engine.publish.source_counts import counts_map
-from phaseline.engine.surfaces.cli.sources import COLUMNS
-from phaseline.engine.surfaces.doctor.installation_checks import sources
-from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import Installation, Settings, Wire, at_work
+from typing import Any
+
+from tests.support.command import Shell
+from tests.support.installation import Settings, Wire, at_work
 from tests.support.own_installation import Client
 
 
-async def test_a_source_that_counts_anew_is_named(wire: Wire, settings: Settings) -> None:
-    async with at_work(settings, wire) as layout, Client.open(settings, source="/console") as client:
-        installation = Installation(wire, layout, BUILT_IN_KINDS)
+async def doctor(shell: Shell) -> list[dict[str, Any]]:
+    """What `phaseline doctor` finds about sources."""
+    return [one for one in (await shell("doctor", "--json")).lines if one["check"].startswith("source")]
+
+
+async def test_a_source_that_counts_anew_is_named(wire: Wire, settings: Settings, shell: Shell) -> None:
+    async with at_work(settings, wire), Client.open(settings, source="/console") as client:
         await client.publish_and_wait("cluster", "create", "c1")
         for number in (100, 101):
             await client.publish_and_wait("cluster", "created", "c1", source="/agent", sequence=number)
-        (fine,) = await sources(installation)
-        assert (fine.verdict, fine.found) == ("ok", "2 heard; of none are the last events repeats")
+        (fine,) = await doctor(shell)
+        assert (fine["verdict"], fine["found"]) == ("ok", "2 heard; of none are the last events repeats")
         for number in (1, 2):
             await client.publish_and_wait("cluster", "error", "c1", source="/agent", sequence=number)
         await client.publish_and_wait("cluster", "renewed", "c1", source="/other", sequence=1)
@@ -23,7 +26,7 @@ async def test_a_source_that_counts_anew_is_named(wire: Wire, settings: Settings
         report = await client.sources()
         assert report.silent == ()
         first, *others = report.rows()
-        shown = counts_map(first.source, first.counts)
+        shown, *_ = (await shell("admin", "sources", "--json")).lines
         assert {name: shown[name] for name in ("source", "events", "taken", "rejected", "repeats", "runs", "number")} == {
             "source": "/agent", "events": 4, "taken": 2, "rejected": 0, "repeats": 2, "runs": 1, "number": 2,
         }  # fmt: skip
@@ -31,9 +34,11 @@ async def test_a_source_that_counts_anew_is_named(wire: Wire, settings: Settings
         assert {one.source: (one.counts.taken, one.counts.rejected) for one in others} == {
             "/console": (1, 0), "/other": (0, 1),
         }  # fmt: skip
-        assert [column.cell(first).plain for column in COLUMNS][:5] == ["/agent", "4", "2", "0", "2"]
-        (warned,) = await sources(installation)
-        assert (warned.check, warned.verdict) == ("source /agent", "warning")
-        assert "epoch" in warned.advice
+        assert first.source == "/agent"
+        table = (await shell("admin", "sources")).out.splitlines()
+        assert table[1].split()[:5] == ["/agent", "4", "2", "0", "2"]
+        (warned,) = await doctor(shell)
+        assert (warned["check"], warned["verdict"]) == ("source /agent", "warning")
+        assert "epoch" in warned["advice"]
         await client.publish_and_wait("cluster", "error", "c1", source="/agent", sequence=3, epoch=1)
         assert not any(one.counts.is_in_trouble for one in (await client.sources()).rows())

@@ -17,7 +17,6 @@ import pytest
 
 import phaseline
 from phaseline import Follow
-from phaseline.engine.surfaces.client import sync_client
 from tests.support import closed_port
 from tests.support.command import ROOT
 from tests.support.installation import Settings
@@ -25,7 +24,7 @@ from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 PAIRS: list[tuple[type, type]] = [
-    (Client, sync_client.Client),
+    (Client, phaseline.sync.Client),
     (Follow, phaseline.sync.Follow),
     (phaseline.Watch, phaseline.sync.Watch),
     (phaseline.EntityView, phaseline.sync.EntityView),
@@ -56,7 +55,7 @@ def public(of: type) -> set[str]:
 
 @pytest.mark.parametrize(("with_asyncio", "without"), PAIRS)
 def test_both_clients_have_the_same_methods(with_asyncio: type, without: type) -> None:
-    extra = set[str]() if without is sync_client.Client else {"over", "place", "sequence"}  # no properties there
+    extra = set[str]() if without is phaseline.sync.Client else {"over", "place", "sequence"}  # no properties there
     assert public(with_asyncio) - extra == public(without) - extra
     for name in public(with_asyncio) - extra:
         one, other = (inspect.getattr_static(each, name) for each in (with_asyncio, without))

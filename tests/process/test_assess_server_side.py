@@ -12,7 +12,7 @@ import yaml
 from aiohttp import web
 from click.testing import CliRunner, Result
 
-from phaseline.engine.products.commands.assess import assess
+from tests.support.command_line import cli
 from tests.support.manifests import deployment, kubernetes_object
 
 VERBS = ["get", "list", "watch", "patch"]
@@ -88,7 +88,7 @@ async def run(tmp_path: Path, kubeconfig: Path, *desired: Any, more: tuple[str, 
     file = tmp_path / "git.yaml"
     file.write_text(yaml.safe_dump_all(desired))
     words = ["--desired", str(file), "--server-side", "--kubeconfig", str(kubeconfig), "--json", *more]
-    return await asyncio.to_thread(CliRunner().invoke, assess, words)
+    return await asyncio.to_thread(CliRunner().invoke, cli, ["gitops", "assess", *words])
 
 
 SHOP = "/apis/apps/v1/namespaces/shop/deployments/it"
@@ -139,5 +139,7 @@ async def test_a_cluster_that_cannot_be_reached_is_an_error(tmp_path: Path) -> N
 
 
 async def test_it_needs_desired_objects(tmp_path: Path) -> None:
-    result = await asyncio.to_thread(CliRunner().invoke, assess, ["--live", str(tmp_path), "--server-side"])
+    result = await asyncio.to_thread(
+        CliRunner().invoke, cli, ["gitops", "assess", "--live", str(tmp_path), "--server-side"]
+    )
     assert "--server-side asks about --desired" in result.output

@@ -1,35 +1,19 @@
-"""A kind of somebody else's package that is broken: named with its package, left out, and refused by workers."""
+"""A kind of somebody else's package that is broken: commands go on without it, and workers refuse to start."""
 
 import asyncio
 import os
 import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 
-from phaseline.engine.core import intake
-from phaseline.engine.surfaces.cli import broken_kinds
-from phaseline.engine.surfaces.cli.doctor import doctor
-from phaseline.engine.surfaces.doctor import installation_checks
 from phaseline.machines import built_in
-from phaseline.machines.compiler.packages.broken_kinds import load
 from phaseline.machines.language.product import BrokenKind
-from phaseline.schemas import codec
 from phaseline.schemas.errors import SetupError
-from phaseline.schemas.records import Rejection
-from phaseline.schemas.subjects import Subjects
 from tests.support.command import COMMAND, ROOT
-from tests.support.command_line import get
 from tests.support.installation import Settings, Wire, Worker
 from tests.support.raising import raises
 
-RAW_SECRET = codec.encode({
-    "specversion": "1.0", "id": "1", "source": "/me", "type": "resource.observed",
-    "data": {"live": {"apiVersion": "v1", "kind": "Secret", "data": {"password": "aHVudGVyMg=="}}},
-})  # fmt: skip
 SAMPLES = "from tests.support.sample_kinds import FRUIT, LADDER, ORCHARD, ROW\n"
 PACKAGES = {
     # By package: its module, and its entry points. `row` needs `orchard`, of another package; `fruit` needs `row`.
@@ -44,14 +28,6 @@ PACKAGES = {
         "from dataclasses import replace\n" + SAMPLES + "CART = replace(LADDER, kind='cart', parent='nowhere')\n",
         {"cart": "bad_table:CART"},
     ),
-}
-PROBLEMS = {
-    "crate": ("bad_absent 1.2", "bad_absent:CRATE", "No module named 'nowhere_at_all' (bad_absent.py, line 1)"),
-    "drum": ("bad_raises 1.2", "bad_raises:Y", "division by zero (bad_raises.py, line 2)"),
-    "keg": ("bad_ends 1.2", "bad_ends:KEG", "no licence (bad_ends.py, line 2)"),
-    "sack": ("bad_types 1.2", "bad_types:TABLE", "it must name a Product, a Table, or a tuple of tables"),
-    "pod": ("bad_types 1.2", "bad_types:NOTHING", "module 'bad_types' has no attribute 'NOTHING'"),
-    "cart": ("bad_table 1.2", "bad_table:CART", "nowhere"),
 }
 
 
@@ -68,50 +44,11 @@ def install(folder: Path, *names: str) -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of packages that this process finds."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    for name in PACKAGES:
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
 def one_broken(monkeypatch: pytest.MonkeyPatch) -> BrokenKind:
     """A broken kind beside those that are installed here."""
     broken = BrokenKind("acme-kinds 1.2", "crate", "acme:CRATE", "No module named 'rust'")
     monkeypatch.setattr(built_in.installed(), "broken", (broken,))
     return broken
-
-
-def test_every_break_is_named_and_the_others_are_used(site: Path) -> None:
-    install(site, *PACKAGES)
-    kinds = load(built_in.PRODUCTS)
-    assert {"orchard", "row", "fruit", "ladder", *(table.kind for table in built_in.BUILT_IN)} == set(kinds)
-    found = {one.entry_point: one for one in kinds.broken}
-    assert set(found) == set(PROBLEMS)
-    for name, (package, target, says) in PROBLEMS.items():
-        assert (found[name].package, found[name].target) == (package, target)
-        assert says in found[name].problem
-        assert "\n" not in str(found[name])
-    assert str(found["sack"]) == (
-        "the kind sack of the package bad_types 1.2 (bad_types:TABLE) cannot be used: "
-        "it must name a Product, a Table, or a tuple of tables"
-    )
-
-
-def test_several_wrong_tables_leave_what_grows_without_them(site: Path) -> None:
-    install(site, "acme_row", "bad_table")  # rows need orchards
-    kinds = load(built_in.PRODUCTS)
-    assert {table.kind for table in built_in.BUILT_IN} == set(kinds)
-    assert {one.entry_point for one in kinds.broken} == {"row", "cart"}
-
-
-def test_packages_that_need_each_other_are_whole(site: Path) -> None:
-    install(site, "acme_fruit", "acme_row", "acme_trees")
-    kinds = load(built_in.PRODUCTS)
-    assert kinds.broken == ()
-    assert {"orchard", "row", "fruit", "ladder"} <= set(kinds)
 
 
 def test_other_commands_go_on_with_a_warning(tmp_path: Path) -> None:
@@ -126,47 +63,6 @@ def test_other_commands_go_on_with_a_warning(tmp_path: Path) -> None:
     )
 
 
-def test_who_warns(one_broken: BrokenKind, capsys: pytest.CaptureFixture[str]) -> None:
-    with click.Context(get):
-        broken_kinds.warn()
-    assert capsys.readouterr().err == f"warning: {one_broken}; it is left out here\n"
-    with click.Context(doctor):
-        broken_kinds.warn()
-    assert capsys.readouterr().err == ""
-    check = installation_checks.kinds(built_in.installed())
-    assert check is not None
-    assert (check.verdict, check.found) == ("problem", str(one_broken))
-
-
 async def test_a_worker_refuses_to_start(one_broken: BrokenKind, settings: Settings, wire: Wire) -> None:
     with raises(SetupError.kinds_broken, match=r"acme-kinds 1\.2"):
         await Worker(wire, settings, built_in.installed()).run(asyncio.Event())
-
-
-PARTS = "from phaseline.tables import CopiedEvent, Product, ProductCommand, WorkerService\n"
-TOUCHY = "CARDS = Ban('acme.cards', 1, lambda body: b'4111' in body, lambda body: 'the body', str, 'has a card')\n"
-
-
-def test_a_broken_product_is_left_out_and_secrets_are_refused_beside_it(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packages = {
-        "bad_service": (PARTS + "P = Product('x', services=(WorkerService('cart', 's', 'a:b'),))\n", {"s": "bad_service:P"}),
-        "bad_command": (PARTS + "P = Product('x', commands=(ProductCommand('c', 'a:b', ''),) * 2)\n", {"c": "bad_command:P"}),
-        "bad_copy": (PARTS + "P = Product('x', copies=(CopiedEvent('resource', 'adopt'),))\n", {"e": "bad_copy:P"}),
-        "bad_ban": ("from phaseline.tables import Ban, Product\n" + TOUCHY + "P = Product('x', bans=(CARDS, CARDS))\n",
-                    {"b": "bad_ban:P"}),
-    }  # fmt: skip
-    monkeypatch.setattr(sys.modules[__name__], "PACKAGES", {**PACKAGES, **packages})
-    install(site, "bad_absent", *packages)
-    kinds = load(built_in.PRODUCTS)
-    assert set(kinds) == {table.kind for table in built_in.BUILT_IN}
-    says = {one.entry_point: one.problem for one in kinds.broken}
-    assert says.keys() == {"crate", "s", "c", "e", "b"}
-    assert "a service or a copied event is about cart, which is no kind here" in says["s"]
-    assert "two packages have one command: " in says["c"]
-    assert "two events are copied to one place" in says["e"]
-    assert "two bans have one name: acme.cards, acme.cards" in says["b"]
-    answer = intake.read(kinds, Subjects("pl"), "pl.inbox.0.shop.resource.observed.x", RAW_SECRET, 1, 1)
-    assert isinstance(answer, Rejection)
-    assert (answer.reason, answer.payload) == ("secret", None)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.surfaces.cli import progress, render_dry_run
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
 from tests.support import sample_kinds
@@ -150,14 +149,6 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
         new.err
         == f"{DRY}the tables installed here differ from those of the workers ({differ}): the result may differ too\n"
     )
-
-
-def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    render_dry_run.progress_when_slow("c1/p")(5)
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(progress, "SLOW", -1)
-    render_dry_run.progress_when_slow("c1/p")(5_000)
-    assert capsys.readouterr() == ("", "reading the tree c1: 5,000 entities so far\n")
 
 
 async def test_what_does_not_go_with_it(shell: Shell) -> None:

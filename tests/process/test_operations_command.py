@@ -4,21 +4,14 @@ import getpass
 import json
 from pathlib import Path
 
-from phaseline.engine.publish.operations import Operation, operations, operator
 from phaseline.schemas import codec
 from tests.support.accounts_server import accounts_installation
-from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.installation import Installation, Settings, Wire, inspect
+from tests.support.installation import Settings, Wire, inspect
 from tests.support.log_check import audited
 from tests.support.own_installation import Client
 
 ME = f"/phaseline/cli/{getpass.getuser()}"
-
-
-async def found_in(wire: Wire, settings: Settings) -> list[Operation]:
-    installation = Installation(wire, await inspect(wire, settings), BUILT_IN_KINDS)
-    return [one async for one in operations(installation)]
 
 
 async def test_each_command_leaves_a_note(
@@ -63,15 +56,7 @@ async def test_each_command_leaves_a_note(
     layout = await inspect(wire, settings)
     assert (await audited(wire, layout)).holds
     await wire.publish_acked(f"{settings.prefix}.tables.operated", codec.encode({"command": 7}))
-    assert len(await found_in(wire, settings)) == len(shown)
-
-
-async def test_who_calls_is_said_without_secrets(tmp_path: Path) -> None:
-    assert operator(Settings(nats=("nats://127.0.0.1:4222",))) == ME
-    assert operator(Settings(nats=("nats://s3cret@127.0.0.1:4222",))) == ME
-    assert operator(Settings(nats=("nats://li:s3cret@127.0.0.1:4222",))) == f"{ME} as NATS user li"
-    (tmp_path / "operator.nk").touch()
-    assert operator(Settings(nkey=tmp_path / "operator.nk")) == f"{ME} as NATS user operator"
+    assert (await shell("admin", "operations", "--json")).lines == shown
 
 
 async def test_only_operators_write_notes() -> None:

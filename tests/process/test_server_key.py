@@ -1,8 +1,6 @@
 """`up` belongs to its user: who has no key is refused, and the user's own commands find the key by themselves."""
 
 import asyncio
-import json
-import os
 import re
 import signal
 import stat
@@ -13,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import phaseline
-from phaseline.engine.nats.embedded import server_key
 from phaseline.schemas.errors import SetupError
-from tests.support.command import LIMIT, Shell, line_with, process
+from tests.support.command import LIMIT, Shell, line_with
 from tests.support.installation import EmbeddedServer, Settings, Wire
 from tests.support.raising import raises
 
@@ -101,106 +98,20 @@ async def test_open_lets_everybody_connect(tmp_path: Path, state: Path) -> None:
 
 
 async def test_a_system_that_was_killed_leaves_nothing_in_the_way(tmp_path: Path, state: Path) -> None:
+    """It could not take back which key belongs to its port: that is judged anew, and no other server needs it."""
     shell, data = Shell(XDG_STATE_HOME=str(state)), tmp_path / "data"
-    async with process("up", "--port", "0", "--data", str(data)) as started:
-        await line_with(started.stderr, "listens on")
-        started.kill()
-        await started.wait()
+    started = await shell.start("up", "--port", "0", "--data", str(data))
+    found = re.search(r"nats://\S+\d", await line_with(started.stderr, "listens on"))
+    started.kill()
+    await started.wait()
+    assert found
+    (data / "phaseline.nk").chmod(0o644)
+    for words in (("list", "--nats", found[0]), ("up", "--port", "0", "--data", str(data))):
+        answer = await shell(*words)
+        assert answer.code == 6
+        assert "phaseline.nk: it is open to other users (mode 0644); run `chmod 600` on it" in answer.err
+    (data / "phaseline.nk").chmod(0o600)
     async with up(state, "--data", str(data)) as (_, url):
         assert (await shell("list", "--nats", url)).code == 0
-
-
-async def test_a_server_without_a_key_on_the_port_of_an_old_one(state: Path, tmp_path: Path) -> None:
-    async with EmbeddedServer() as plain:
-        tmp_path.chmod(0o700)
-        server_key.announce(plain.port, server_key.prepare(tmp_path))
-        answer = await Shell(XDG_STATE_HOME=str(state))("list", "--nats", plain.url)
-        assert "has no streams" in answer.err
-
-
-# ---- what is not safe
-
-
-@pytest.fixture
-def announced(state: Path, tmp_path: Path) -> dict[str, Path]:
-    data = tmp_path / "data"
-    data.mkdir()
-    key = server_key.prepare(data)
-    server_key.announce(4999, key)
-    servers = state / "phaseline" / "servers"
-    return {"key": key.path, "announcement": servers / "4999.json", "folder": servers, "data": data}
-
-
-HERE = Settings(nats=("nats://127.0.0.1:4999",))
-
-
-def test_the_key_is_found_for_the_own_machine_only(announced: dict[str, Path], tmp_path: Path) -> None:
-    assert server_key.with_key(HERE).nkey == announced["key"]
-    for url in (
-        "nats://127.0.0.1:4998",
-        "nats://me:word@127.0.0.1:4999",
-        "nats://10.0.0.1:4999",
-        "tls://127.0.0.1:4999",
-    ):
-        assert server_key.with_key(Settings(nats=(url,))).nkey is None
-    other = tmp_path / "other"
-    other.touch()
-    assert server_key.with_key(Settings(nats=HERE.nats, nkey=other)).nkey == other
-    assert server_key.with_key(Settings(nats=(*HERE.nats, "nats://127.0.0.1:4998"))).nkey is None
-    announced["key"].unlink()
-    assert server_key.with_key(HERE).nkey is None
-
-
-@pytest.mark.parametrize("which", ["key", "announcement", "folder"])
-def test_what_others_can_read_is_refused(announced: dict[str, Path], which: str) -> None:
-    path = announced[which]
-    path.chmod(mode(path) | 0o044)
-    with raises(
-        SetupError.key_unreadable,
-        match=re.escape(f"{path}: it is open to other users (mode 0{mode(path):o}); run `chmod"),
-    ):
-        server_key.with_key(HERE)
-
-
-async def test_the_command_says_what_to_do(announced: dict[str, Path], state: Path) -> None:
-    announced["key"].chmod(0o644)
-    answer = await Shell(XDG_STATE_HOME=str(state))("list", "--nats", HERE.nats[0])
-    assert answer.code == 6
-    assert "phaseline.nk: it is open to other users (mode 0644); run `chmod 600` on it" in answer.err
-    started = await Shell(XDG_STATE_HOME=str(state))("up", "--port", "0", "--data", str(announced["data"]))
-    assert started.code == 6
-    assert "phaseline.nk: it is open to other users" in started.err
-
-
-def test_a_link_or_garbage_in_place_of_a_file_is_refused(announced: dict[str, Path], tmp_path: Path) -> None:
-    moved = announced["key"].rename(tmp_path / "moved")
-    announced["key"].symlink_to(moved)
-    with raises(SetupError.key_unreadable, match="is a link"):
-        server_key.with_key(HERE)
-    announced["key"].unlink()
-    announced["key"].touch(mode=0o600)
-    with raises(SetupError.key_unreadable, match="holds no key"):
-        server_key.prepare(announced["data"])
-    announced["announcement"].write_text("[]")
-    with raises(SetupError.key_unreadable, match="cannot be read"):
-        server_key.with_key(HERE)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-@pytest.mark.parametrize("which", ["key", "announcement", "folder", "data"])
-def test_what_belongs_to_somebody_else_is_refused(announced: dict[str, Path], which: str) -> None:
-    os.chown(announced[which], 12345, -1)
-    with raises(SetupError.key_unreadable, match=re.escape("belongs to another user (uid 12345)")):
-        server_key.prepare(announced["data"]) if which == "data" else server_key.with_key(HERE)
-
-
-def test_only_the_own_announcement_is_taken_back(announced: dict[str, Path], tmp_path: Path) -> None:
-    other = tmp_path / "two"
-    other.mkdir()
-    second = server_key.prepare(other)
-    server_key.withdraw(4999, second)
-    assert json.loads(announced["announcement"].read_text())["nkey"] == str(announced["key"])
-    server_key.announce(4999, second)
-    assert server_key.with_key(HERE).nkey == second.path
-    server_key.withdraw(4999, second)
-    assert not announced["announcement"].exists()
+    async with EmbeddedServer(port=int(found[0].rpartition(":")[2])) as plain:
+        assert "has no streams" in (await shell("list", "--nats", plain.url)).err

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.surfaces.cli.undecided import lines
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -139,12 +138,3 @@ async def test_readers_in_an_account_of_their_own_are_told_the_truth() -> None:
         async with Client.open(server.settings("reader")) as client:
             found = await backlog(await client._session.installation(), "c1")
             assert (found.events, found.workers) == (1, None)
-
-
-def test_the_words() -> None:
-    assert list(lines(Backlog(0))) == []
-    assert list(lines(Backlog(2))) == ["2 events are on the way; ask again in a moment, or publish with --wait"]
-    [silent] = lines(Backlog(0, silent=(3,)))
-    assert silent.startswith("the worker of partition 3 is loading, or does not answer")
-    [moving] = lines(Backlog(1, unowned=(1, 2), workers=2))
-    assert moving.startswith("no worker owns 2 partitions at the moment")

@@ -23,9 +23,8 @@ from phaseline.machines.kinds.gitops import sync_windows
 from phaseline.machines.kinds.kubernetes import durations, globs
 from phaseline.machines.kinds.kubernetes.diff import canonical, managed_fields
 from phaseline.machines.language import fields
-from phaseline.schemas import bounds, records, subjects
+from phaseline.schemas import bounds, records, subjects, yaml_text
 from phaseline.schemas.cloudevents import extensions
-from phaseline.schemas.yaml_files import yaml_text
 
 DOCS = Path(__file__).parents[2] / "docs"
 YEAR, MEGA = 365 * 86_400, 1 << 20

@@ -38,8 +38,8 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setitem(sys.modules, module, None)
         for name in [name for name in sys.modules if name.startswith(f"{module}.")]:
             monkeypatch.setitem(sys.modules, name, None)
-        monkeypatch.delitem(sys.modules, "phaseline.schemas.yaml_files.yaml_text", raising=False)
-        monkeypatch.delattr("phaseline.schemas.yaml_files.yaml_text", raising=False)
+        monkeypatch.delitem(sys.modules, "phaseline.schemas.yaml_text", raising=False)
+        monkeypatch.delattr("phaseline.schemas.yaml_text", raising=False)
         monkeypatch.setattr(shared_runner(), "_checked", False)
 
     return remove

@@ -13,7 +13,7 @@ from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.machines.kinds.kubernetes.observation import ObservedPair
 from phaseline.machines.kinds.kubernetes.pairs import is_owned, key_of, pair_up
 from phaseline.schemas.errors import InvalidInput
-from phaseline.schemas.yaml_files.yaml_text import NotYaml, document, documents, json_documents
+from phaseline.schemas.yaml_text import NotYaml, document, documents, json_documents
 from tests.support.gitops_history import APP
 from tests.support.manifests import config, kubernetes_object
 from tests.support.raising import raises

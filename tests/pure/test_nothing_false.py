@@ -12,7 +12,7 @@ from phaseline.engine.products.gitops import assess
 from phaseline.engine.products.observe.manifest_files import read
 from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from phaseline.machines.kinds.kubernetes.pairs import ApplicationAssessment
-from phaseline.schemas.yaml_files.yaml_text import documents
+from phaseline.schemas.yaml_text import documents
 from tests.support.conformance import FOLDER
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,7 +9,6 @@ from pathlib import Path
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
-from phaseline.engine.replay.archive.part_index import PartIndex
 from phaseline.engine.replay.archive.read_part import index_of, part_file
 from phaseline.engine.replay.archive.write_parts import PartDraft
 from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
@@ -34,19 +33,22 @@ def made_part(folder: Path, number: int, first: int, last: int, *, blocks: bool 
 
 
 def _without_blocks(folder: Path, number: int, first: int, last: int) -> PartEntry:
-    name, index, rejection = f"part-{number:06}.plog.zst", PartIndex(), f"rejection.cluster.illegal.c{last}"
-    index.take(rejection)
+    name, index, rejection = (
+        f"part-{number:06}.plog.zst",
+        b"of an earlier version",
+        f"rejection.cluster.illegal.c{last}",
+    )
     header = Header(prefix="pl", partitions=2, first=first, last=last, since=first, until=last, records=True)
     with LogWriter(folder / name, header) as log:
         for position in range(first, last + 1):
             log.write(EventItem(position, position, f"c{position}.cluster.create", EVENT))
         log.write(RecordItem(rejection, EVENT, 2 * last, last))
-    (folder / f"part-{number:06}.index").write_bytes(index.encode())
+    (folder / f"part-{number:06}.index").write_bytes(index)
     size, sha256 = Folder(folder).digest(name)
     return PartEntry(
         name=name, first=first, last=last, since=first, until=last, states=0, events=last - first + 1, records=1,
-        bytes=size, sha256=sha256, lowest=2 * last, highest=2 * last, earliest=last, latest=last, spread=0, index_bytes=len(index.encode()),
-        index_sha256=hashlib.sha256(index.encode()).hexdigest(),
+        bytes=size, sha256=sha256, lowest=2 * last, highest=2 * last, earliest=last, latest=last, spread=0, index_bytes=len(index),
+        index_sha256=hashlib.sha256(index).hexdigest(),
     )  # fmt: skip
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from phaseline.engine.log import checkpoint, log_records
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.reader import BUFFER
-from phaseline.engine.nats.stream_reader import reader_of
+from phaseline.engine.nats.stream_reader import first_since, read_all
 from phaseline.schemas.records import nanoseconds, timestamp
 
 
@@ -36,7 +35,9 @@ async def expiring(installation: Installation, age_ns: int) -> Expiring:
     """What would be deleted at once if EVENTS kept events for so long only."""
     info = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
     first, last = int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
-    oldest_kept = await _first_since(installation, timestamp(nanoseconds(info["ts"]) - age_ns))
+    oldest_kept = await first_since(
+        installation.wire, installation.layout.events, timestamp(nanoseconds(info["ts"]) - age_ns)
+    )
     end = last if oldest_kept is None else oldest_kept - 1
     if end < first:
         return Expiring(0, 0, "")
@@ -48,25 +49,15 @@ async def expiring(installation: Installation, age_ns: int) -> Expiring:
     return Expiring(len(waiting), max(0, left), told.archive)
 
 
-async def _first_since(installation: Installation, moment: str) -> int | None:
-    """The position of the first event that was stored then or later; None if there is none."""
-    async with reader_of(installation.wire, installation.layout.events, [], moment) as reader:
-        found = [] if reader.caught_up else await reader.take(1)
-    return found[0].sequence if found else None
-
-
 async def undecided(installation: Installation, last: int) -> AsyncGenerator[int, None]:
     """The positions up to `last` of the events that are not decided, in order, as far as the log says."""
     known = [await _known(installation, number) for number in range(installation.layout.partitions)]
     skip = len(installation.prefix) + 1
     base = max(min(known), await note.position(installation))
-    async with reader_of(installation.wire, installation.layout.events, [], base + 1) as reader:
-        while not reader.caught_up:
-            for event in await reader.take(BUFFER):
-                if event.sequence > last:
-                    return
-                if event.sequence > known[int(event.subject[skip:].split(".", 2)[1])]:
-                    yield event.sequence
+    async for events in read_all(installation.wire, installation.layout.events, [], base + 1, last):
+        for event in events:
+            if event.sequence > known[int(event.subject[skip:].split(".", 2)[1])]:
+                yield event.sequence
 
 
 async def _known(installation: Installation, partition: int) -> int:

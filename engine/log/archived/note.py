@@ -1,26 +1,26 @@
 """The notes in the log that say up to where it was archived. Events and records before that may be gone.
 
-Belongs here: the note, its bytes, reading the last one, the refusal of moments that it covers. Does not: writing it
+Belongs here: the note, reading the last one, the refusal of moments that it covers. Does not: writing it
 (`replay.archive.run`).
 A note is written before anything is trimmed. So whoever reads first and looks at the note afterwards knows whether all
 that was asked for was still there.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
 
-from phaseline.engine.log.foreign import Notes, NoteStanding
+from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Time
-from phaseline.schemas import codec
 from phaseline.schemas.errors import NotInLog
 from phaseline.schemas.records import timestamp
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class ArchiveNote(msgspec.Struct, frozen=True):
+class ArchiveNote(LogNote, frozen=True):
     """What may be gone: events up to `position`, and up to `place` of the log all records that later ones replace.
 
     time_ns: when the last record up to that place was stored. archive: the name of the archive. by: who made it.
@@ -34,16 +34,12 @@ class ArchiveNote(msgspec.Struct, frozen=True):
     archive: str
     by: str = ""
     parts: str = ""
-    sources: dict[str, Count] = {}
+    sources: Mapping[str, Count] = {}
 
     @property
     def ends(self) -> tuple[int, int, int]:
         """Where the archive ends: position, place, time."""
         return self.position, self.place, self.time_ns
-
-    def encode(self) -> bytes:
-        """As the log holds it."""
-        return codec.encode(msgspec.to_builtins(self))
 
     def covers(self, named: int | Time) -> bool:
         """Whether the log can no longer show this moment. It still shows the states at `place` itself."""

@@ -27,7 +27,7 @@ from phaseline.engine.log.when import NOW, Moment
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.schemas.errors import EntityUnknown, NotPermitted
+from phaseline.schemas.errors import NotPermitted
 from phaseline.schemas.records import NONE, Cause, Entity, Rejection, Transition
 from phaseline.schemas.subjects import ancestor_id
 
@@ -210,10 +210,8 @@ class _Fetch:
         kind, entity_id, below = request
         if below is not None:
             return await self.view.states(below, entity_id, deleted=True)
-        try:
-            return [await self.view.last(kind, entity_id)]
-        except EntityUnknown:
-            return []
+        found = await self.view.found(kind, entity_id)
+        return [] if found is None else [found]
 
     async def read_history(self, key: tuple[str, str]) -> None:
         """Read a history. If the log has lost its last record, the states still have it."""

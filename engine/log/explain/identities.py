@@ -9,14 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from phaseline.engine.log import foreign, latest
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import record_in_state
+from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
-from phaseline.engine.nats.direct_get import direct
-from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import Entity, Mark
+from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import ancestor_id
 
 Key = tuple[str, str]
@@ -45,30 +41,17 @@ async def remembered(view: StateView, entity: Entity) -> Entity:
     """An entity with what a mark has noted since its last transition. Of an earlier moment, it is returned as it is."""
     if view.moment is not None:
         return entity
-    installation = view.installation
-    subject = latest.mark_subject(installation, entity.kind, entity.id)
-    reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
-    record = None if reply is None else record_in_state(installation.layout.state, foreign.message_in(reply))
-    return _newer(entity, record.entity) if isinstance(record, Mark) else entity
+    mark = await latest.mark_of(view.installation, entity.kind, entity.id)
+    return entity if mark is None else _newer(entity, mark.entity)
 
 
 async def all_remembered(view: StateView, entities: Sequence[Entity], tree: str | None = None) -> list[Entity]:
     """The same for many. tree: all are in it."""
     if view.moment is not None:
         return [*entities]
-    marked = await _marks(view.installation, tree)
+    found = await latest.marks(view.installation, tree)
+    marked = {(one.entity.kind, one.entity.id): one.entity for one in found}
     return [_newer(one, marked.get((one.kind, one.id), one)) for one in entities]
-
-
-async def _marks(installation: Installation, tree: str | None) -> dict[Key, Entity]:
-    found: dict[Key, Entity] = {}
-    for filter_ in latest.mark_filters(installation, tree):
-        async for messages in read_all(installation.wire, installation.layout.state, [filter_]):
-            for stored in messages:
-                record = record_in_state(installation.layout.state, stored)
-                if isinstance(record, Mark):
-                    found[record.entity.kind, record.entity.id] = record.entity
-    return found
 
 
 def _newer(entity: Entity, marked: Entity) -> Entity:

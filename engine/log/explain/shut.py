@@ -10,7 +10,6 @@ from typing import NamedTuple
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above
-from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import ancestor_id
 
@@ -70,14 +69,11 @@ class Shutters:
     async def _read(self, places: Sequence[Key]) -> None:
         wanted = [place for place in places if place[0] not in self._whole]
         if len(wanted) <= ONE_BY_ONE:
-            self._known |= zip(wanted, await asyncio.gather(*(self._one(*place) for place in wanted)), strict=True)
+            found = await asyncio.gather(*(self._view.found(*place) for place in wanted))
+            self._known |= {
+                place: None if one is None else one.entity for place, one in zip(wanted, found, strict=True)
+            }
             return
         for kind in sorted({kind for kind, _ in wanted}):
             self._whole.add(kind)
             self._known |= {(kind, one.entity.id): one.entity for one in await self._view.states(kind)}
-
-    async def _one(self, kind: str, entity_id: str) -> Entity | None:
-        try:
-            return (await self._view.last(kind, entity_id)).entity
-        except EntityUnknown:
-            return None

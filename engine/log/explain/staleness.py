@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import FRESH, SILENT, has_begun, recorded_ns, silent_since
-from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity, timestamp, utc
 from phaseline.schemas.subjects import ancestor_id
 
@@ -134,7 +133,8 @@ class Staleness:
         """Read those that exist; of many, at least those without which nothing can be said."""
         wanted = sorted(place for place in places if (place[0], FRESH) not in self._whole)
         if len(wanted) <= ONE_BY_ONE and not self._whole:
-            self._keep(one for one in await asyncio.gather(*(self._one(place) for place in wanted)) if one is not None)
+            found = await asyncio.gather(*(self._view.found(*place) for place in wanted))
+            self._keep(one.entity for one in found if one is not None)
             return
         named = [*dict(wanted)]
         silent = await asyncio.gather(*(self._of_kind(kind, SILENT) for kind in named))
@@ -150,12 +150,6 @@ class Staleness:
 
     def _keep(self, entities: Iterable[Entity]) -> None:
         self._found |= {(one.kind, one.id): one for one in entities if has_begun(one)}
-
-    async def _one(self, place: Key) -> Entity | None:
-        try:
-            return (await self._view.last(*place)).entity
-        except EntityUnknown:
-            return None
 
 
 def _above(kinds: Kinds, kind: str, parent: str) -> Sequence[Key]:

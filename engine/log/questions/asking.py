@@ -32,7 +32,7 @@ from phaseline.engine.log.questions.question import (
 from phaseline.engine.log.questions.selection import Selection
 from phaseline.engine.log.state_view import Pattern, in_order, patterns
 from phaseline.engine.nats import frames
-from phaseline.engine.nats.direct_get import NOT_FOUND, gather
+from phaseline.engine.nats.direct_get import gather
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted, ServiceRefused
 from phaseline.schemas.records import Transition
 from phaseline.schemas.state_choice import StateChoice
@@ -177,14 +177,13 @@ class Asked(Latest):
         """
         installation, log = self.installation, self.installation.layout.log
         wanted = {"multi_last": [*{installation.subjects.checkpoint(one.partition) for one in asked}]}
-        replies = await gather(installation.wire, installation.wire.api_subject(f"DIRECT.GET.{log}"), wanted)
+        where = installation.wire.api_subject(f"DIRECT.GET.{log}")
+        try:
+            replies = await gather(installation.wire, where, wanted)
+        except ApiFailed:
+            return {}
         found = dict[int, Checkpoint]()
         for reply in replies:
-            status = reply.headers.get(frames.STATUS)
-            if status == NOT_FOUND:
-                continue
-            if status is not None:
-                return {}
             message = foreign.message_in(reply)
             number = int(message.subject.removeprefix(f"{installation.prefix}.mark.").partition(".")[0])
             if (last := checkpoint.read(message)) is None:  # somebody else wrote over it
@@ -260,12 +259,6 @@ class Asked(Latest):
         for start in range(0, len(names), AT_ONCE):
             subjects = [*map(self._subject, names[start : start + AT_ONCE])]
             for reply in await gather(installation.wire, where, {"multi_last": subjects}):
-                status = reply.headers.get(frames.STATUS)
-                if status == NOT_FOUND:
-                    continue
-                if status is not None:
-                    description = reply.headers.get(frames.DESCRIPTION, "")
-                    raise ApiFailed(subject=where, nats_code=int(status), err_code=0, description=description)
                 message = foreign.message_in(reply)
                 record = record_in_state(stream, message) or await last_transition(installation, message.subject)
                 if isinstance(record, Transition):

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.beside.free import free_attributes
+from phaseline.schemas import codec
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import CONTACT, SIGNALS, Transition
 
@@ -138,6 +139,4 @@ def _texts(entity: HasAttributes, key: str) -> Sequence[str] | None:
     found = value_of(entity, key)
     if found is None:
         return None
-    from phaseline.machines.compiler import wording  # noqa: PLC0415  # few select by attributes
-
-    return [wording.plain_value(one) for one in (found if isinstance(found, list | tuple) else [found])]
+    return [codec.plain_value(one) for one in (found if isinstance(found, list | tuple) else [found])]

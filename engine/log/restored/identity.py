@@ -7,15 +7,12 @@ identity of the log of which it was made; by the time at which the server made t
 put back.
 """
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
 
-from phaseline.engine.log.foreign import Notes, NoteStanding
+from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.stream_reader import read_all
-from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import timestamp
 
@@ -24,7 +21,7 @@ UNKNOWN = 0
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class LogIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
+class LogIdentity(LogNote, frozen=True, omit_defaults=True):
     """Which log this is, from a place on.
 
     number: the microseconds since 1970 at which it was made, and greater than that of every log before; a number that
@@ -51,10 +48,6 @@ class LogIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
         """Whether this log goes on from a backup."""
         return self.former > 0
 
-    def encode(self) -> bytes:
-        """As the log holds it."""
-        return codec.encode(msgspec.to_builtins(self))
-
 
 def notes(installation: Installation) -> Notes[LogIdentity]:
     """The notes of an installation."""
@@ -69,14 +62,6 @@ async def standing(installation: Installation) -> NoteStanding[LogIdentity]:
 async def last(installation: Installation) -> LogIdentity | None:
     """The last note; None if the log has no identity yet. Any replica may answer."""
     return await notes(installation).last()
-
-
-async def all_of(installation: Installation) -> Sequence[LogIdentity]:
-    """The identities that the log has had, oldest first. Foreign messages are skipped."""
-    found, subject = list[LogIdentity](), installation.subjects.identity()
-    async for messages in read_all(installation.wire, installation.layout.log, [subject]):
-        found += filter(None, map(notes(installation).read, messages))
-    return found
 
 
 async def log_identity(installation: Installation) -> int:
@@ -95,7 +80,7 @@ async def check_place(installation: Installation, place: int, of: int) -> None:
     number = UNKNOWN if note is None else note.number
     if of == number:
         return
-    known = next((one for one in await all_of(installation) if one.former == of), None)
+    known = next((one for one in await notes(installation).all_of() if one.former == of), None)
     which = "another one" if known is None else f"this one before it was put back ({said(known)})"
     raise InvalidInput.place_of_other_log(place=place, log=of, which=which, now=number)
 

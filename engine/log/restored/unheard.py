@@ -6,18 +6,14 @@ counts as heard (`core.lives.of_log`), how it is printed (`surfaces.cli.render`)
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from weakref import WeakSet
 
-from phaseline.engine.log import foreign, latest
-from phaseline.engine.log.log_records import record_in_state
+from phaseline.engine.log import latest
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.engine.log.state_view import StateView
-from phaseline.engine.nats.direct_get import direct
-from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.nats.wire import Wire
-from phaseline.schemas.errors import EntityUnknown, NotPermitted
+from phaseline.schemas.errors import NotPermitted
 from phaseline.schemas.records import Entity, Record, Rejection
 
 Key = tuple[str, str]
@@ -59,27 +55,12 @@ async def unheard(view: StateView, note: LogIdentity, entities: Sequence[Entity]
 
 
 async def _one_by_one(view: StateView, keys: Iterable[Key]) -> list[Record]:
-    async def of(key: Key) -> list[Record]:
-        found = [await _mark(view, *key)]
-        with suppress(EntityUnknown):
-            found.append(await view.last(*key))
-        return [one for one in found if one is not None]
-
-    return [one for some in await asyncio.gather(*map(of, keys)) for one in some]
-
-
-async def _mark(view: StateView, kind: str, entity_id: str) -> Record | None:
-    installation = view.installation
-    subject = latest.mark_subject(installation, kind, entity_id)
-    reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
-    return None if reply is None else record_in_state(installation.layout.state, foreign.message_in(reply))
+    """The last record and the last mark of these."""
+    asked = [one for key in keys for one in (latest.mark_of(view.installation, *key), view.found(*key))]
+    found: list[Record | None] = await asyncio.gather(*asked)
+    return [one for one in found if one is not None]
 
 
 async def _all(view: StateView) -> list[Record]:
-    """The last record and the last mark of everything."""
-    installation, found = view.installation, list[Record](await view.states())
-    for filter_ in latest.mark_filters(installation, None):
-        async for messages in read_all(installation.wire, installation.layout.state, [filter_]):
-            marks = (record_in_state(installation.layout.state, stored) for stored in messages)
-            found += [one for one in marks if one is not None]
-    return found
+    """The same of everything."""
+    return [*await view.states(), *await latest.marks(view.installation, None)]

@@ -20,10 +20,10 @@ from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.table import DELETED
+from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, State, state
 
 BEHIND = 0.02
@@ -281,7 +281,7 @@ class StatusTree:
                 for key in ("metadata", "spec", "status"):
                     found = self.known.get((placed.app, placed.cluster, item.name, item.kind), {}).get(key)
                     if found is not None:
-                        below.add(render.text_of(f"{key} {wording.plain_value(found)}", "bright_black"))
+                        below.add(render.text_of(f"{key} {codec.plain_value(found)}", "bright_black"))
 
     def _item(self, item: StatusItem) -> Text:
         group = f".{item.group}" if item.group else ""

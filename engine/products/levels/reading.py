@@ -95,7 +95,7 @@ class _Reading:
         if asked.slice_length and (end - begin) // asked.slice_length >= MOST_SLICES:
             raise InvalidInput.bad_parameter(name="slice", problem=f"makes more than {MOST_SLICES} of them: give more")
         excuses = [one for one in await all_of(self.installation) if self._concerns(one, begin, end)]
-        away = Spans((one.begin_ns, one.end_ns) for one in await server_outages.all_of(self.installation))
+        away = Spans((one.begin_ns, one.end_ns) for one in await server_outages.notes(self.installation).all_of())
         away = away.clipped(begin, end)
         spared = Spared(begin, end, asked.windows, excuses, away)
         fold = LevelsFold(

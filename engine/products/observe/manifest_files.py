@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine import regular_files
+from phaseline.schemas import yaml_text
 from phaseline.schemas.errors import InvalidInput
-from phaseline.schemas.yaml_files import yaml_text
 
 Manifest = Mapping[str, Any]
 ENDINGS = (".yaml", ".yml", ".json")

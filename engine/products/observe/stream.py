@@ -12,9 +12,8 @@ from phaseline.engine.products.observe.events import mapping, text
 from phaseline.engine.products.observe.manifest_files import objects
 from phaseline.engine.publish.event_file import pieces
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
-from phaseline.schemas import bounds
+from phaseline.schemas import bounds, yaml_text
 from phaseline.schemas.errors import InvalidInput
-from phaseline.schemas.yaml_files import yaml_text
 
 MAX_LENGTH = 64 << 20
 """The most characters of one object."""

@@ -16,7 +16,7 @@ from phaseline.engine.replay import log_format
 from phaseline.engine.replay.archive.last_states import LastStates, about_state, is_of_raw_secret
 from phaseline.engine.replay.archive.log_slice import LogSlice
 from phaseline.engine.replay.archive.manifest import NAME, Manifest, PartEntry
-from phaseline.engine.replay.archive.part_index import PartIndex, RecordSpan
+from phaseline.engine.replay.archive.part_index import RecordSpan
 from phaseline.engine.replay.archive.read_part import index_of, made_index, part_file
 from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.archive.write_parts import keep_index
@@ -95,7 +95,7 @@ class ReadBack:
     def _read(self, part: PartEntry, file: LogFile, progress: Callable[[int], None]) -> None:
         begins: list[bytes] | None = []
         positions, explained = list[int](), set(file.header.purged)
-        index, found = PartIndex(), RecordSpan()
+        found = RecordSpan()
         for items in file.slices():
             self.tally.add(items)
             before = len(positions)
@@ -110,27 +110,26 @@ class ReadBack:
                     positions.append(item.sequence)
                 elif isinstance(item, RecordItem):
                     self._take(item, explained)
-                    index.take(item.subject)
                     found.take(item)
             progress(len(positions) - before)
         if begins is not None:
             self._begin(part, begins, progress)
         if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
             raise self.bad(part, "its events are not in order")
-        if not found.fits(part) or not self._has_its_index(part, index, progress):
+        if not found.fits(part) or not self._has_its_index(part, progress):
             raise self.bad(part, f"{NAME} or {part.index_name} says something else about its records")
         known = (one for one in sorted(explained.union(positions)) if part.first <= one <= part.last)
         self.missing = joined([*self.missing, *missing_ranges(part.first, part.last, known)])
 
-    def _has_its_index(self, part: PartEntry, names: PartIndex, progress: Callable[[int], None]) -> bool:
-        """Whether the index of a part is the one that follows from it. names: those in it."""
+    def _has_its_index(self, part: PartEntry, progress: Callable[[int], None]) -> bool:
+        """Whether the index of a part is the one that follows from it."""
         if not part.index_bytes:
             return not part.blocks
+        stored = index_of(self.store, part)
         try:
-            made = made_index(self.store, part, progress) if part.blocks else names.encode()
+            return not part.blocks or stored == made_index(self.store, part, progress)
         except ValueError:
             return False
-        return index_of(self.store, part) == made
 
     def _take(self, item: RecordItem, explained: set[int]) -> None:
         assert self.states is not None
@@ -192,8 +191,11 @@ def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None)
 
 
 def reindex(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None) -> list[PartEntry]:
-    """Make the indexes of an archive anew that are lost or damaged, and return their parts; raises `BadArchive`."""
-    return [part for part in store.existing_manifest().parts if part.index_bytes and _reindexed(store, part, progress)]
+    """Make the indexes of an archive anew that are lost or damaged, and return their parts; raises `BadArchive`.
+
+    Nobody reads those of parts without blocks.
+    """
+    return [part for part in store.existing_manifest().parts if part.blocks and _reindexed(store, part, progress)]
 
 
 def _reindexed(store: ArchiveStore, part: PartEntry, progress: Callable[[int], None]) -> bool:
@@ -201,15 +203,9 @@ def _reindexed(store: ArchiveStore, part: PartEntry, progress: Callable[[int], N
     try:
         index_of(store, part)
     except BadArchive:
-        names, events = PartIndex(), 0
         for items in part_file(store, part).slices():
-            for item in items:
-                if isinstance(item, RecordItem):
-                    names.take(item.subject)
-                events += isinstance(item, EventItem)
-            progress(events)
-            events = 0
-        made = made_index(store, part, progress) if part.blocks else names.encode()
+            progress(sum(isinstance(item, EventItem) for item in items))
+        made = made_index(store, part, progress)
         if (len(made), hashlib.sha256(made).hexdigest()) != (part.index_bytes, part.index_sha256):
             raise store.failed(f"{part.name}: its index is not the one that {NAME} names") from None
         keep_index(store, part, made)

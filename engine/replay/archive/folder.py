@@ -39,24 +39,13 @@ class Folder(ArchiveStore):
     def write(self, content: Manifest) -> None:
         """See `ArchiveStore.write`."""
         try:
-            self._sync()
+            regular_files.sync(self.path)
             draft = self.path / f"{NAME}.part"
-            with regular_files.made(draft) as file:
-                file.write(content.encode())
-                file.flush()
-                os.fsync(file.fileno())
+            regular_files.written(draft, content.encode())
             draft.replace(self.path / NAME)
-            self._sync()
+            regular_files.sync(self.path)
         except OSError as error:
             raise self.failed(error.strerror or str(error)) from None
-
-    def _sync(self) -> None:
-        """Bring the names of the files to the disk."""
-        handle = os.open(self.path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
     def draft(self, name: str) -> Path:
         """See `ArchiveStore.draft`."""

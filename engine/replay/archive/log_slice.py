@@ -15,11 +15,11 @@ from phaseline.engine.log.log_records import change_of
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.erase import SOURCE
 from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import reader_of
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.replay.export_log import event_item, short_subject
 from phaseline.engine.replay.log_format import Item, RecordItem
 from phaseline.engine.replay.recorded_log import Span, is_of_secret, part_erased
-from phaseline.engine.replay.server_log import LogCursor, ServerLog, up_to
+from phaseline.engine.replay.server_log import LogCursor, ServerLog
 
 
 def records_of(subject: str, prefix: str) -> bool:
@@ -72,11 +72,11 @@ class LogSlice:
 
     async def events(self) -> AsyncIterator[Stored]:
         """The events in the order of positions."""
-        async with reader_of(self.installation.wire, self.installation.layout.events, [], self.first) as reader:
-            async for slice_ in up_to(reader, self.last):
-                for event in slice_:
-                    self._notice(event)
-                    yield event
+        events = self.installation.layout.events
+        async for slice_ in read_all(self.installation.wire, events, [], self.first, self.last):
+            for event in slice_:
+                self._notice(event)
+                yield event
 
     def _notice(self, event: Stored) -> None:
         if any(part in event.subject for part in self._copied):

@@ -29,7 +29,7 @@ from phaseline.engine.replay.archive.last_states import MARKED, about, about_sta
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.open_store import store_at
 from phaseline.engine.replay.archive.part_index import Block, BlockIndex
-from phaseline.engine.replay.archive.read_part import block_index, index_of, part_file, places, read_blocks
+from phaseline.engine.replay.archive.read_part import block_index, part_file, places, read_blocks
 from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.export_log import short_subject
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
@@ -262,7 +262,7 @@ class Archive:
         for number, part in enumerate(parts):
             # No record of a later part is before this place.
             lowest = min((later.lowest for later in parts[number + 1 :] if later.records), default=up_to + 1)
-            if part.lowest <= up_to and await self._may_hold(part, names):
+            if part.lowest <= up_to:
                 async for found in self._read(self._stored(part, fits, choose)):
                     held += [one for one in found.records if first <= one.sequence <= up_to and one.time_ns >= since]
                     if held and part.spread >= 0:  # what follows in this part is not before this place
@@ -272,16 +272,6 @@ class Archive:
             ready, held = _before(held, lowest)
             for piece in ready:
                 yield piece
-
-    async def _may_hold(self, part: PartEntry, names: Collection[str] | None) -> bool:
-        """Whether a part may have records with one of these names, by its index; None: any record is wanted."""
-        if part.blocks or not part.index_bytes or names is None:  # of a part with blocks, these are chosen
-            return True
-        try:
-            return part_index.may_hold(await asyncio.to_thread(index_of, self.store, part), names)
-        except BadArchive as error:
-            self._tell(part, error.problem)
-            return True
 
     def _stored(self, part: PartEntry, fits: Callable[[str], bool], choose: Choice) -> Iterator[_Selected]:
         """The records of a part that a reader wants, as messages of LOG."""

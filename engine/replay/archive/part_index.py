@@ -6,8 +6,7 @@ A part is made of blocks that can be unpacked alone. Its index is a file beside 
 its checksum, and which events and places it has; and which names are in which blocks: each entity with its state at the
 head or with transitions, each with rejections, each tree. A name stands there as a digest of four bytes. Two names with
 one digest cost a look into a block, no more.
-Earlier versions wrote parts without blocks. Their index holds only the digests, sorted, and says whether a name is in
-the part; the first ones have no index. Such parts are read whole.
+Earlier versions wrote parts without blocks. They are read whole, whatever index they have.
 """
 
 import hashlib
@@ -32,23 +31,6 @@ DOTS = {"transition": 4, "rejection": 3}
 """The dots in front of the root of a tree: `transition.*.*.*.c1`, `rejection.*.*.c1`."""
 
 
-class PartIndex:
-    """Collects the names of one part without blocks."""
-
-    def __init__(self) -> None:
-        """No record yet."""
-        self._names: set[str] = set()
-
-    def take(self, subject: str) -> None:
-        """Take a record, by its subject without prefix, branch and partition. Marks are nobody's history."""
-        if not subject.startswith(MARKED):
-            self._names.update(names_of(subject))
-
-    def encode(self) -> bytes:
-        """The bytes of the index."""
-        return _in_file_order(array("I", sorted(set(map(_digest, self._names))))).tobytes()
-
-
 def names_of(subject: str) -> tuple[str, str]:
     """What a record is about: the root of its tree, and `transition.kind.tokens`. A filter has the same."""
     words = subject.split(".")
@@ -71,19 +53,6 @@ def names_in(filters: Sequence[str]) -> list[str] | None:
     found = [name_in(one) for one in filters]
     names = [name for name in found if name is not None]
     return names if names and len(names) == len(found) else None
-
-
-def may_hold(index: bytes, names: Iterable[str]) -> bool:
-    """Whether a part with this index may have records with one of these names."""
-    digests = array("I")
-    digests.frombytes(index)
-    digests = _in_file_order(digests)
-    return any(_holds(digests, _digest(name)) for name in names)
-
-
-def _holds(digests: "array[int]", wanted: int) -> bool:
-    at = bisect_left(digests, wanted)
-    return at < len(digests) and digests[at] == wanted
 
 
 def _digest(name: str) -> int:

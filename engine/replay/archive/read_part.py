@@ -19,7 +19,8 @@ from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.log_bytes import FREE, PIECE, RATIO, WINDOW
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import Item, StateItem
-from phaseline.schemas import codec, libraries
+from phaseline.engine.replay.log_writer import zstandard
+from phaseline.schemas import codec
 from phaseline.schemas.errors import BadArchive, BadLogFile
 
 
@@ -75,11 +76,11 @@ def _items(file: io.BufferedReader, block: Block) -> list[Item]:
     packed = file.read(min(block.size, MOST))
     if hashlib.sha256(packed).digest() != block.sha256 or block.unpacked > max(FREE, RATIO * block.size):
         raise log_format.Malformed(f"its bytes are not those that were written, from byte {block.offset:,} on")
-    zstandard = _zstandard()
+    zstd = zstandard()
     try:
-        with zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(packed) as reader:
+        with zstd.ZstdDecompressor(max_window_size=WINDOW).stream_reader(packed) as reader:
             items = _unpacked(reader.read(block.unpacked))
-    except zstandard.ZstdError as error:
+    except zstd.ZstdError as error:
         raise log_format.Malformed(str(error)) from None
     if len(items) != block.items:
         raise log_format.Malformed(f"{len(items)} items stand where {block.items} were written")
@@ -102,12 +103,6 @@ MOST = 1 << 31
 """The most bytes of a block."""
 
 
-def _zstandard() -> Any:
-    with libraries.needed("zstandard", "a log file compressed by zstd"):
-        import zstandard  # noqa: PLC0415  # the extra `cli` installs it
-    return zstandard
-
-
 class _Frame(NamedTuple):
     """Bytes of a file that zstd unpacks alone. ends: behind the last of them."""
 
@@ -117,7 +112,7 @@ class _Frame(NamedTuple):
 
 def _frames(file: io.BufferedReader) -> Iterator[_Frame]:
     """The frames of a file, which was read before, so that it does not unfold to too much."""
-    ends, held, decompressor = 0, b"", _zstandard().ZstdDecompressor(max_window_size=WINDOW)
+    ends, held, decompressor = 0, b"", zstandard().ZstdDecompressor(max_window_size=WINDOW)
     while held := held or file.read(PIECE):
         frame, found = decompressor.decompressobj(), list[bytes]()
         while not frame.eof and (held := held or file.read(PIECE)):

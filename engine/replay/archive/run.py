@@ -21,14 +21,12 @@ from phaseline.engine.log.foreign import NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import log_identity
 from phaseline.engine.log.when import END, When
-from phaseline.engine.nats.api_reply import EXPECTED
 from phaseline.engine.replay.archive import check, cut
 from phaseline.engine.replay.archive.log_slice import LogSlice
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.archive.trim import TrimCounts, trim
 from phaseline.engine.replay.archive.write_parts import EVENTS, PartWriter
-from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import BadArchive, BadLogFile, Fenced, NotInLog
 
 COPIED = 10.0
@@ -183,10 +181,8 @@ class Archiver:
         done.trimmed = trimmed
 
     async def _note(self, manifest: Manifest, expected: int) -> None:
-        headers = {**content_types.AS_MSGPACK, EXPECTED: str(expected)}
-        body = manifest.note(self.by).encode()
         try:
-            await self.installation.wire.publish_acked(self.installation.subjects.archived(), body, headers)
+            await notes.notes(self.installation).leave(manifest.note(self.by), expected)
         except Fenced:
             problem = "another run archived at the same time: nothing was trimmed, call it again"
             raise BadArchive(name=self.store.name, problem=problem) from None

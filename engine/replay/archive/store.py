@@ -15,8 +15,6 @@ from phaseline.engine.replay.archive import manifest
 from phaseline.engine.replay.archive.manifest import Manifest
 from phaseline.schemas.errors import BadArchive
 
-PIECE = 1 << 20
-
 
 class ArchiveStore(ABC):
     """An archive somewhere. All methods raise `BadArchive` where the store fails."""
@@ -118,9 +116,7 @@ class ArchiveStore(ABC):
 
 def _digest(file: io.BufferedReader) -> tuple[int, str]:
     """The size of a file, and its SHA-256."""
-    digest = hashlib.sha256()
-    while piece := file.read(PIECE):
-        digest.update(piece)
+    digest = hashlib.file_digest(file, "sha256")
     return file.tell(), digest.hexdigest()
 
 

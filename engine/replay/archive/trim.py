@@ -17,8 +17,8 @@ from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader, origin
 from phaseline.engine.nats.erase import delete
-from phaseline.engine.nats.reader import BUFFER, Reader, Stored
-from phaseline.engine.nats.stream_reader import reader_of
+from phaseline.engine.nats.reader import Reader, Stored
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.replay.archive.last_states import LastStates, is_of_raw_secret
 from phaseline.engine.replay.archive.log_slice import records_of
 from phaseline.engine.replay.export_log import short_subject
@@ -84,7 +84,7 @@ async def _trim_log(installation: Installation, place: int) -> AsyncIterator[int
     prefix, log = installation.prefix, installation.layout.log
     copied = await _fired_and_copied(installation)
     states = LastStates[int]()
-    async for slice_ in _up_to(installation, log, 1, place):
+    async for slice_ in read_all(installation.wire, log, [], 1, place):
         doomed: list[int] = []
         for stored in slice_:
             if stored.subject.startswith(f"{prefix}.fired."):
@@ -122,19 +122,9 @@ async def _trim_events(installation: Installation, position: int, kept: Sequence
             yield int((await wire.api(f"STREAM.PURGE.{events}", {"seq": first}))["purged"])
     if kept:
         stays = set(kept)
-        async for slice_ in _up_to(installation, events, kept[0], position):
+        async for slice_ in read_all(wire, events, [], kept[0], position):
             doomed = [stored.sequence for stored in slice_ if stored.sequence not in stays]
             yield await _delete(installation, events, doomed)
-
-
-async def _up_to(installation: Installation, stream: str, first: int, last: int) -> AsyncIterator[list[Stored]]:
-    """The messages of a stream from one sequence to another."""
-    async with reader_of(installation.wire, stream, [], first) as reader:
-        while not reader.caught_up:
-            slice_ = await reader.take(BUFFER)
-            yield [stored for stored in slice_ if stored.sequence <= last]
-            if slice_ and slice_[-1].sequence >= last:
-                return
 
 
 async def _delete(installation: Installation, stream: str, sequences: Iterable[int]) -> int:

@@ -5,7 +5,6 @@ Belongs here: where one part ends and the next one begins, what stands in each. 
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 
@@ -101,10 +100,7 @@ class PartWriter:
 def keep_index(store: ArchiveStore, part: PartEntry, index: bytes) -> None:
     """Write the index of a part, and store it; raises `BadArchive`."""
     try:
-        with regular_files.made(store.draft(part.index_name)) as file:
-            file.write(index)
-            file.flush()
-            os.fsync(file.fileno())
+        regular_files.written(store.draft(part.index_name), index)
     except OSError as error:
         raise store.failed(error.strerror or str(error)) from None
     store.keep(part.index_name)

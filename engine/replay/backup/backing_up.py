@@ -7,12 +7,12 @@ be (`BackupManifest.reached`). The checkpoints are read before LOG (`checkpoints
 Belongs here: this order. Does not: the bytes (`stream_files`), putting back (`restoring`).
 """
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from phaseline.engine import regular_files
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import log_identity
 from phaseline.engine.nats.streams import Layout
@@ -56,7 +56,7 @@ async def back_up(
             standing = await checkpoints.saved(wire, layout)
         begin(stream, int((await state_of(wire, stream))["bytes"]))
         found.append(await stream_files.save(wire, stream, folder, advance))
-        _sync(folder / found[-1].file)
+        regular_files.sync(folder / found[-1].file)
     reached = int((await state_of(wire, layout.log))["last_seq"])
     state, log, events = found
     made = BackupManifest(
@@ -64,7 +64,7 @@ async def back_up(
         begun_ns=begun, ended_ns=time.time_ns(), made_by=by,
     )  # fmt: skip
     manifest.write(folder, made)
-    _sync(folder)
+    regular_files.sync(folder)
     return made
 
 
@@ -72,12 +72,3 @@ async def state_of(wire: Wire, stream: str) -> dict[str, int]:
     """What a stream holds now, by JetStream's names; raises `ApiFailed`."""
     found: dict[str, int] = (await wire.api(f"STREAM.INFO.{stream}"))["state"]
     return found
-
-
-def _sync(path: Path) -> None:
-    """Bring a file, or the names of a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -6,7 +6,6 @@ A folder without a manifest is a backup that was not finished.
 """
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -74,10 +73,7 @@ class BackupManifest(msgspec.Struct, frozen=True, kw_only=True):
 def write(folder: Path, manifest: BackupManifest) -> None:
     """Finish a backup: its manifest appears whole, or not at all. Raises `OSError`."""
     draft = folder / f"{NAME}.part"
-    with regular_files.made(draft) as file:
-        file.write(manifest.encode())
-        file.flush()
-        os.fsync(file.fileno())
+    regular_files.written(draft, manifest.encode())
     draft.replace(folder / NAME)
 
 

@@ -26,13 +26,13 @@ from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.classes.entity_classes import class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
 from phaseline.machines.language.beside.free import FREE
 from phaseline.machines.language.endings import SHOWS, state_for_people
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
+from phaseline.schemas import codec
 from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import NO_MEMORY, SIGNALS, Entity, FacetState, Transition
 
@@ -304,7 +304,7 @@ def _attributes(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, Text]]:
             yield name, render.last_shown(value)
             continue
         if name == FREE:
-            yield from ((f"{each} (free)", render.text_of(wording.plain_value(one))) for each, one in value.items())
+            yield from ((f"{each} (free)", render.text_of(codec.plain_value(one))) for each, one in value.items())
             continue
         if name == SIGNALS:
             yield from (
@@ -313,4 +313,4 @@ def _attributes(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, Text]]:
             continue
         is_time = name in maps.TIMES and isinstance(value, int)
         named = f"{name} (attribute)" if name in RECORD else name
-        yield named, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
+        yield named, render.text_of(render.local_time(value) if is_time else codec.plain_value(value))

@@ -14,9 +14,8 @@ from phaseline.engine.surfaces.cli.layout import Column, columns
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.machines.built_in import OF_NOTICES, installed
-from phaseline.machines.compiler import wording
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, triggers
+from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, triggers, wording
 from phaseline.machines.kinds.kubernetes.health.registry import RULES
 from phaseline.machines.kinds.kubernetes.known.statusless import STATUSLESS
 from phaseline.schemas.errors import NameUnknown

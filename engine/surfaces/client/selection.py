@@ -14,6 +14,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.state_classes import CLASSES
+from phaseline.schemas import codec
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import natural
@@ -99,6 +100,4 @@ def _sortable(value: Any) -> tuple[int, Any]:
         return 2, ""
     if isinstance(value, int | float):
         return 0, value
-    from phaseline.machines.compiler import wording  # noqa: PLC0415  # few sort by attributes
-
-    return 1, natural(wording.plain_value(value))
+    return 1, natural(codec.plain_value(value))

@@ -3,8 +3,6 @@
 Belongs here: who is far behind, and who cannot go on. Does not: followers themselves (`engine.surfaces.follow`).
 """
 
-import json
-
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, failed, ok, warning
@@ -50,7 +48,7 @@ async def _waits(installation: Installation, one: FollowerState) -> float:
     stored = list[int]()
     for subject in one.subjects:
         asked = {"seq": one.place + 1, "next_by_subj": subject}
-        reply = await direct(installation.wire, installation.layout.log, json.dumps(asked).encode())
+        reply = await direct(installation.wire, installation.layout.log, asked)
         if reply is not None:
             stored.append(nanoseconds(reply.headers["Nats-Time-Stamp"]))
     return age(min(stored)) if stored else 0.0

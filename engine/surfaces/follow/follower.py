@@ -205,7 +205,7 @@ async def check_goes_on(installation: Installation, found: FollowerState) -> Non
         raise NotFound.follower_lost(name=found.name, problem=problem) from None
     note = await identity.last(installation)
     if note is not None and note.number > found.log:
-        for one in await identity.all_of(installation):
+        for one in await identity.notes(installation).all_of():
             check_log(found, one)
     await check_held(installation, found)
 

@@ -16,9 +16,7 @@ from phaseline.engine import logs
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.restored.identity import LogIdentity
-from phaseline.engine.nats.api_reply import EXPECTED
 from phaseline.engine.nats.direct_get import message_from_leader
-from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import Fenced
 from phaseline.schemas.records import nanoseconds
 
@@ -52,7 +50,7 @@ async def ensured(installation: Installation, worker: str, why: str = "", known:
         is_backup = (former is not None and former.made.get(layout.log) != made[layout.log]) or told == why != ""
         note = await _next(installation, former, made, held, events, told, worker, is_backup=is_backup)
         try:
-            await _write(installation, note, found.sequence)
+            await identity.notes(installation).leave(note, found.sequence)
         except Fenced:  # another worker was faster
             continue
         _say(note)
@@ -80,11 +78,6 @@ async def _next(
         max(number, former.number + 1), made, worker, former.number, why, is_backup, position, place,
         0 if last is None else last.time_ns, now,
     )  # fmt: skip
-
-
-async def _write(installation: Installation, note: LogIdentity, expected: int) -> None:
-    headers = {**content_types.AS_MSGPACK, EXPECTED: str(expected)}
-    await installation.wire.publish_acked(installation.subjects.identity(), note.encode(), headers)
 
 
 def _say(note: LogIdentity) -> None:

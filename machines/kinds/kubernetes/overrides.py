@@ -256,7 +256,7 @@ def _yaml(text: Any, where: str, notes: list[str]) -> Any:
     """The document in a text of YAML; anything but a text as it is. notes: gets what to say of keys given twice."""
     if not isinstance(text, str):
         return text
-    from phaseline.schemas.yaml_files import yaml_text  # noqa: PLC0415  # its library may be missing
+    from phaseline.schemas import yaml_text  # noqa: PLC0415  # its library may be missing
 
     told: list[str] = []
     try:

@@ -8,17 +8,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
 
+import msgspec
 from msgspec import json
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.log import table_eras
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
 from tests.support.simulation import tables
@@ -79,7 +80,11 @@ def _records(plant: Plant) -> Iterator[str]:
     former, later = tables.former().digest, tables.later().digest
     for partition in range(PARTITIONS):
         starts, checkpoint = (f"pl.log.{partition}.", f"{SUBJECTS.marks(partition)}."), SUBJECTS.checkpoint(partition)
-        eras = [table_eras.decode(one.data) for one in ours if one.subject == SUBJECTS.tables(partition)]
+        eras = [
+            msgspec.convert(codec.decode_own(one.data), Era)
+            for one in ours
+            if one.subject == SUBJECTS.tables(partition)
+        ]
         digests = [digest for digest, _ in groupby(one.digest for one in eras)]
         if digests not in ([former], [later], [former, later]):
             yield f"the tables of partition {partition} go back: {digests}"

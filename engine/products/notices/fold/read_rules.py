@@ -24,10 +24,10 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import phase_meant
 from phaseline.machines.kinds.gitops import cron
 from phaseline.machines.language.state_classes import CLASSES
+from phaseline.schemas import yaml_text
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Reason
 from phaseline.schemas.state_choice import StateChoice
-from phaseline.schemas.yaml_files import yaml_text
 
 RULE = ("name", "when", "unless", "to", "severity", "for", "clear-after", "group", "hold-under", "flapping", "remind",
         "digest")  # fmt: skip

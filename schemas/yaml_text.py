@@ -11,7 +11,6 @@ from math import inf
 from typing import Any
 
 from phaseline.schemas import bounds, libraries
-from phaseline.schemas.yaml_files import yaml_depth
 
 with libraries.needed("yaml", "a manifest or a setting in YAML"):
     import yaml
@@ -26,6 +25,11 @@ _TOO_MANY = f"it expands to more than {MAX_VALUES} values"
 _WORDS = {"y": True, "yes": True, "on": True, "true": True, "n": False, "no": False, "off": False, "false": False}
 
 
+_BREAKS = "\r\n\x85\u2028\u2029"
+_LINE_STARTS = re.compile(f"(?:^|[{_BREAKS}])((?:[ \\t]|[-?:](?=[ \\t]))*)")
+"""The blanks and indicators that a line starts with."""
+_OWN_LIMIT = "maximum nesting depth"
+"""What the library says if its own limit comes first: it looks ahead in a line."""
 _QUOTED = re.compile(r"""(['"]).{2,}\1|(?<=: ).*""", re.DOTALL)
 
 
@@ -128,12 +132,34 @@ def repeated(key: str) -> str:
     return f"the key {key[:100]!r} is given twice in one map; the last one counts"
 
 
+def too_deep_at(text: str, levels: int) -> tuple[int, int] | None:
+    """Line and column, both from 1, of the first map or list nested deeper than `levels`; None if there is none.
+
+    Each release of the library has a limit of its own for values, and older ones end the process. So the text is judged
+    before, by the library's events, which it tells one after the other at any depth.
+    """
+    columns = 1 + max(map(len, _LINE_STARTS.findall(text)))
+    if 2 * columns + text.count("[") + text.count("{") <= levels:  # a column holds two levels of a block
+        return None
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > levels and event.start_mark is not None:
+                return event.start_mark.line + 1, event.start_mark.column + 1
+    except yaml.MarkedYAMLError as error:
+        if error.problem_mark is not None and _OWN_LIMIT in str(error.problem):
+            return error.problem_mark.line + 1, error.problem_mark.column + 1
+        raise
+    return None
+
+
 def documents(text: str | bytes, told: list[str] | None = None) -> Iterator[Any]:
     """Every document of a text that is not empty; raises `NotYaml`. told: gets what to say of keys given twice."""
     told = [] if told is None else told
     try:
         text = text if isinstance(text, str) else _decoded(text)
-        if at := yaml_depth.too_deep_at(text, bounds.LEVELS):
+        if at := too_deep_at(text, bounds.LEVELS):
             raise _BadValue(bounds.too_deep(bounds.LEVELS, at))
         loader = _Loader(text)
         loader.told = told

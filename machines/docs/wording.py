@@ -1,11 +1,9 @@
 """Phrases for the parts of a table: where a row starts, what the base becomes, what a view shows.
 
-Belongs here: one phrase for one part. Does not: where phrases stand on a page (`docs.printing`, `docs.markdown`,
-`docs.mermaid`).
+Belongs here: one phrase for one part. Does not: where phrases stand on a page (`printing`, `markdown`, `mermaid`).
 """
 
 import inspect
-import json
 from typing import Any
 
 from phaseline.machines.compiler.conditions import accumulated_conditions, own_condition
@@ -25,6 +23,7 @@ from phaseline.machines.language.table import (
     Timeout,
     View,
 )
+from phaseline.schemas import codec
 
 UNKNOWN = "∅"
 """The sign for the phase of an unknown entity."""
@@ -79,7 +78,7 @@ def data(row: Row) -> str:
     given = (
         "seen at or above asked"
         if name == RECENT
-        else f"{name}: {plain_value(value)}"
+        else f"{name}: {codec.plain_value(value)}"
         if value is not None
         else f"without {name}"
         for name, value in row.given.items()
@@ -121,7 +120,7 @@ def while_(view: View) -> str:
 def fires_on(cascade: Cascade) -> str:
     """When a cascade fires: `delete unless data.cascade is false`, `entering Deleted`."""
     on = or_list((*cascade.on, *((f"entering {cascade.into}",) if cascade.into else ())))
-    unless = f" unless data.{cascade.unless[0]} is {plain_value(cascade.unless[1])}" if cascade.unless else ""
+    unless = f" unless data.{cascade.unless[0]} is {codec.plain_value(cascade.unless[1])}" if cascade.unless else ""
     then = f" if the base is {cascade.then} after it" if cascade.then else ""
     return on + unless + then
 
@@ -163,7 +162,7 @@ def value_of(field: Field) -> str:
     what = f"{what} that matches `{field.pattern}`" if field.pattern else what
     many = "list of " if field.many else ""
     least = f", at least {field.least:g}" if field.least is not None else ""
-    default = f"{least}, default {plain_value(field.default)}" if field.default is not None else least
+    default = f"{least}, default {codec.plain_value(field.default)}" if field.default is not None else least
     return f"{many}{what}{default}{', required' if field.required else ''}{' (may be null)' if field.null else ''}"
 
 
@@ -190,8 +189,3 @@ def notes(facet: Facet) -> list[str]:
             f"With several conditions, the first one in this order chooses the label: {', '.join(facet.order)}."
         )
     return found
-
-
-def plain_value(value: Any) -> str:
-    """A value as JSON writes it, but a string without quotes."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
