@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.engine.nats.direct_get import LastMessage
@@ -88,11 +89,14 @@ async def eras(installation: Installation, partition: int) -> list[Era]:
     return notes
 
 
-async def latest(installation: Installation, partition: int) -> Era | None:
-    """The last note of a partition, read from the leader of LOG; None if there is none."""
+async def latest(installation: Installation, partition: int, behind: Written | None = None) -> Era | None:
+    """The last note of a partition, read from the leader of LOG; None if there is none.
+
+    behind: as for `foreign.standing`.
+    """
     subject = installation.subjects.tables(partition)
     found = await foreign.standing(
-        installation.wire, installation.layout.log, subject, lambda message: read(message) is not None
+        installation.wire, installation.layout.log, subject, lambda message: read(message) is not None, behind
     )
     return None if found.ours is None else decode(found.ours.data)
 
