@@ -231,6 +231,32 @@ def test_a_former_leader_that_knows_of_no_archive_loses_no_record(*, asks_behind
         assert not judge.problems(plant)
 
 
+def test_a_former_leader_and_a_replica_that_lags_take_no_record_from_an_archive() -> None:
+    """Both reads of the records would end before them, and so agree with each other."""
+    plant, said, create = lived(1, 40), list[str](), CALLS["CONSUMER.CREATE"]
+
+    async def archived(wire: Wire) -> None:
+        said.append(await plant.archive.run(wire, layout_of(plant.settings, PARTITIONS), tables.former()))
+
+    def lagging(hub: VirtualServer, stream: VirtualStream, name: str, body: dict[str, Any]) -> Answer:
+        is_of_records = str(body["config"].get("filter_subject")).startswith("pl.*.")
+        with mock.patch.object(hub.network, "behind", return_value=6.0 * is_of_records):
+            return create(hub, stream, name, body)
+
+    with running(plant):
+        plant.start_worker()
+        plant.start_agents()
+        plant.world.run(lambda: "pl-LEASE" in plant.hub.streams, 20.0)
+        moment = plant.world.time_ns()
+        assert plant.world.run(lambda: not plant.waits_for, 60.0)
+        late = mock.patch.dict(CALLS, {"CONSUMER.CREATE": lagging})
+        with former_leader(plant, moment, ("STREAM.MSG.GET",), "pl.*.") as asked, late:
+            plant.world.complete(plant.world.process("archiver"), plant.operated(archived))
+        assert (said, bool(asked)) == ([""], True)
+        assert plant.archive.held()[1]
+        assert not judge.problems(plant)
+
+
 async def unasked(*_: object) -> None:
     """No message behind which to ask."""
 

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Self
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.log.foreign import written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import change_of
 from phaseline.engine.nats import frames
@@ -54,12 +55,13 @@ class LogSlice:
         after: the last place of what was archived before. Tables may change after the last event that was archived;
         the records of that change name this event, and belong to the slice.
         """
+        behind = await written(installation.wire, installation.layout)
         end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
         log = await ServerLog.measured(installation, Span(first=first, last=last))
         found = cls(log, end, after)
         async with AsyncExitStack() as stack:
             for partition in log.own_partitions():
-                found._cursors[partition] = await log.cursor(stack, partition)
+                found._cursors[partition] = await log.cursor(stack, partition, behind=behind)
             yield found
 
     async def before(self) -> AsyncIterator[Stored]:
@@ -72,7 +74,8 @@ class LogSlice:
 
     async def events(self) -> AsyncIterator[Stored]:
         """The events in the order of positions."""
-        async with reader_of(self.installation.wire, self.installation.layout.events, [], self.first) as reader:
+        wire, stream = self.installation.wire, self.installation.layout.events
+        async with reader_of(wire, stream, [], self.first, least=self.last) as reader:
             async for slice_ in up_to(reader, self.last):
                 for event in slice_:
                     self._notice(event)
