@@ -3,7 +3,8 @@
 The server sends the answer to a request to whatever subject the request names. So, on a server where publishers share
 the account of the workers, an acknowledgement or a copy of a stored message can be stored wherever somebody wants it.
 Belongs here: telling foreign messages from those of workers, the message in the answer to a direct get, finding the
-last message of a worker on a subject, notes that are written into LOG, saying once what was set aside.
+last message of a worker on a subject, also where a former leader may answer that does not know of it, notes that are
+written into LOG, saying once what was set aside.
 
 Workers write LOG by atomic batches and under the fence only. The server checks the headers of both before it stores
 anything, and an answer cannot have them. A copy that the server sends has `Nats-Stream`, which no worker writes.
@@ -11,6 +12,7 @@ anything, and an answer cannot have them. A copy that the server sends has `Nats
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -22,16 +24,21 @@ from phaseline.engine.nats.api_reply import EXPECTED, Reply
 from phaseline.engine.nats.direct_get import LastMessage, direct, last_message_from_leader
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import read_all, reader_of
+from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
-from phaseline.schemas.errors import RequestTimedOut
+from phaseline.schemas.errors import NotPermitted, RequestTimedOut
+from phaseline.schemas.subjects import Subjects
 
 BATCH = b"\r\nNats-Batch-Id:"
 FENCED = b"\r\nNats-Expected-Last-Subject-Sequence:"
 UNDER_FENCE = b"\r\nNats-Expected-Last-Subject-Sequence-Subject:"
 
 JSON_COPY = b"\r\nPhaseline-Copy:"
+
+ONLY_LAST = {"Nats-Rollup": "sub"}
+"""The headers by which a message is the only one on its subject."""
 
 PATIENCE = 2.0
 """Seconds without a message after which the search for a worker's message begins anew."""
@@ -143,17 +150,46 @@ class LastOnSubject(NamedTuple):
         return 0 if self.ours is None else self.ours.sequence
 
 
-async def standing(wire: Wire, stream: str, subject: str, ours: Ours) -> LastOnSubject:
+class Written(NamedTuple):
+    """A message that went through the cluster: whoever has read up to it has read all that was there before."""
+
+    subject: str
+    place: int
+
+
+async def written(wire: Wire, layout: Layout) -> Written | None:
+    """Write a message into LOG that means nothing, to ask behind it. None where no former leader can answer.
+
+    So it is for who may not write there: he has to believe the leader.
+    """
+    subject = Subjects(layout.prefix).skipped()
+    try:
+        return Written(subject, (await wire.publish_acked(subject, b"", ONLY_LAST)).seq) if wire.clustered else None
+    except NotPermitted:
+        return None
+
+
+async def standing(wire: Wire, stream: str, subject: str, ours: Ours, behind: Written | None = None) -> LastOnSubject:
     """What stands on a subject, which may have wildcards, according to the stream's leader.
 
     Takes one request if the last message is a worker's. Otherwise reads all messages of the subject. Raises as `Wire`.
+
+    behind: a message of the stream before which the answer must not end. For a moment after an election, a former
+    leader answers what it has, and what is newer is not there for it. Give this where something is done or said that
+    cannot be taken back, because a message is not there, or is an old one. Counts in a cluster only.
     """
     for _ in range(SEARCHES):
         last = await last_message_from_leader(wire, stream, subject)
-        if last is None or ours(last):
+        is_ours = last is not None and ours(last)
+        if last is not None and not is_ours:
+            report(stream, last)
+        if behind is not None and wire.clustered:
+            found = await _search(wire, stream, subject, ours, behind, last.sequence if last and is_ours else "start")
+        elif last is None or is_ours:
             return LastOnSubject(last, 0 if last is None else last.sequence)
-        report(stream, last)
-        if (found := await _search(wire, stream, subject, ours, last.sequence)) is not None:
+        else:
+            found = await _search(wire, stream, subject, ours, Written(subject, last.sequence))
+        if found is not None:
             return found
     raise RequestTimedOut(subject=subject, seconds=SEARCHES * PATIENCE, hint="")
 
@@ -194,13 +230,21 @@ class Notes(NamedTuple, Generic[T]):
         except ValueError:
             return None
 
-    async def standing(self) -> NoteStanding[T]:
-        """The last note, according to LOG's leader."""
-        found = await standing(self.wire, self.stream, self.subject, lambda message: self.read(message) is not None)
+    async def standing(self, behind: Written | None = None) -> NoteStanding[T]:
+        """The last note, according to LOG's leader. behind: as in the function `standing`."""
+        found = await standing(
+            self.wire, self.stream, self.subject, lambda message: self.read(message) is not None, behind
+        )
         return NoteStanding(None if found.ours is None else self.read(found.ours), found.end)
 
     async def last(self) -> T | None:
-        """The last note; None if there is none. Any replica may answer."""
+        """The last note; None if there is none. In a cluster the leader answers: a replica may have an older one.
+
+        Who may not ask the leader has to believe the replica.
+        """
+        if self.wire.clustered:
+            with suppress(NotPermitted):
+                return (await self.standing()).note
         reply = await direct(self.wire, self.stream, {"last_by_subj": self.subject})
         if reply is None:
             return None
@@ -223,19 +267,26 @@ class Notes(NamedTuple, Generic[T]):
         await self.wire.publish_acked(self.subject, note.encode(), {**content_types.AS_MSGPACK, **fence})
 
 
-async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -> LastOnSubject | None:
-    """What stands on a subject, by reading up to the sequence `end` at least; None if it is not reached.
+async def _search(
+    wire: Wire, stream: str, subject: str, ours: Ours, until: Written, first: int | str = "start"
+) -> LastOnSubject | None:
+    """What stands on a subject, by reading from a sequence to a message at least; None if that is not reached.
 
-    A replica that lags is of no harm: the message at `end` comes after all that must be seen.
+    A replica that lags is of no harm: that message comes after all that must be seen.
     """
-    found, seen = None, 0
-    async with reader_of(wire, stream, [subject]) as reader:
-        while seen < end:
+    found, seen, end, filters = None, 0, 0, list(dict.fromkeys((subject, until.subject)))
+    async with reader_of(wire, stream, filters, first) as reader:
+        while seen < until.place:
             messages = await reader.take(BUFFER, PATIENCE)
             if not messages:
                 return None
+            seen = messages[-1].sequence
             for message in messages:
-                seen = message.sequence
+                if message.subject == until.subject != subject:
+                    continue
+                end = message.sequence
                 if ours(message):
                     found = message
-    return LastOnSubject(found, seen)
+    if found is None and first != "start":  # what was to stand there is gone, and there may be an earlier one
+        return await _search(wire, stream, subject, ours, until)
+    return LastOnSubject(found, end)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.core.tables_change import change
 from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import END
@@ -228,10 +229,12 @@ async def last_transition(installation: Installation, subject: str) -> Transitio
     return last
 
 
-async def last_records(installation: Installation, partition: int, kind: str, tokens: str) -> list[Record]:
+async def last_records(
+    installation: Installation, partition: int, kind: str, tokens: str, behind: Written | None = None
+) -> list[Record]:
     """The last transition and the last mark of an entity in LOG, in the order of LOG. `tokens`: its quoted id.
 
-    Foreign messages are skipped. LOG's leader answers.
+    Foreign messages are skipped. LOG's leader answers. behind: as for `foreign.standing`.
     """
     stream, subjects = installation.layout.log, installation.subjects
     found = []
@@ -239,7 +242,7 @@ async def last_records(installation: Installation, partition: int, kind: str, to
         f"{installation.prefix}.log.{partition}.transition.{kind}.*.*.{tokens}",
         f"{subjects.marks(partition)}.{kind}.{tokens}",
     ):
-        last = (await foreign.standing(installation.wire, stream, subject, _holds_record)).ours
+        last = (await foreign.standing(installation.wire, stream, subject, _holds_record, behind)).ours
         if last is not None and (record := record_in(last.data)) is not None:
             found.append((last.sequence, record))
     return [record for _, record in sorted(found, key=itemgetter(0))]

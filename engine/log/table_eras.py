@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.log import foreign
-from phaseline.engine.log.foreign import LogNote, Notes
+from phaseline.engine.log.foreign import LogNote, Notes, Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.engine.settings import Settings
@@ -63,9 +63,12 @@ async def eras(installation: Installation, partition: int) -> list[Era]:
     return await notes(installation, partition).all_of()
 
 
-async def latest(installation: Installation, partition: int) -> Era | None:
-    """The last note of a partition, read from the leader of LOG; None if there is none."""
-    return (await notes(installation, partition).standing()).note
+async def latest(installation: Installation, partition: int, behind: Written | None = None) -> Era | None:
+    """The last note of a partition, read from the leader of LOG; None if there is none.
+
+    behind: as for `foreign.standing`.
+    """
+    return (await notes(installation, partition).standing(behind)).note
 
 
 def continued(wanted: Era, last: Era | None, log: LogIdentity, position: int) -> Era:

@@ -1,19 +1,20 @@
 """Reading stored messages by subject: the last message of a subject, or several messages with one request.
 
-Belongs here: the requests, and recognising the last reply.
+Belongs here: the requests, recognising the last reply, whose word counts in a cluster where a message is not there.
+Does not: a former leader's word about LOG, behind a message of one's own (`log.foreign`).
 """
 
 import asyncio
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
 from phaseline.engine.nats.wire import Wire
-from phaseline.schemas.errors import ApiFailed, NoAnswer, NoResponders, RequestTimedOut
-from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NoResponders, NotPermitted, RequestTimedOut
+from phaseline.schemas.records import nanoseconds, timestamp
 
 PENDING = "Nats-Num-Pending"
 """A header that every reply to a request for several messages has, and the only reply to other requests does not."""
@@ -25,6 +26,10 @@ NOT_FOUND = "404"
 """The status where there is no such message."""
 NO_MESSAGE = 10037
 """The error code where the subject has no message."""
+LOOKS, PAUSE = 8, 0.25
+"""How often a cluster must say something before it is believed that a former leader did not; seconds between these."""
+
+T = TypeVar("T")
 
 
 class LastMessage(NamedTuple):
@@ -97,14 +102,47 @@ async def gather(wire: Wire, subject: str, wanted: Mapping[str, Any], timeout: f
     return [*_messages_in(replies, subject)]
 
 
+async def settled(wire: Wire, ask: Callable[[], Awaitable[T]], settles: Callable[[T], bool]) -> T:
+    """The first answer that settles a question; the last of several if none does, and the only one without a cluster.
+
+    For what is done, or said, because a stream lacks something, where no message of one's own can tell: an answer that
+    it has it is true, an answer that it has not may be that of a leader that was replaced just now.
+    """
+    found = await ask()
+    for _ in range(LOOKS - 1 if wire.clustered else 0):
+        if settles(found):
+            break
+        await asyncio.sleep(PAUSE)
+        found = await ask()
+    return found
+
+
 async def direct(wire: Wire, where: str, wanted: Mapping[str, Any] | None = None) -> Reply | None:
     """The message on `<stream>.<subject>`, or the one of `<stream>` that is wanted; None if there is none.
 
+    In a cluster any replica answers, and may lag. That there is no such message is believed if the leader says so.
     Raises `ApiFailed`, and as `Wire.request`.
     """
     subject = wire.api_subject(f"DIRECT.GET.{where}")
     reply = await wire.request(subject, b"" if wanted is None else json.dumps(wanted).encode())
-    return next(_messages_in([reply], subject), None)
+    found = next(_messages_in([reply], subject), None)
+    return await _direct_from_leader(wire, where, wanted) if found is None and wire.clustered else found
+
+
+async def _direct_from_leader(wire: Wire, where: str, wanted: Mapping[str, Any] | None) -> Reply | None:
+    """What `direct` returns, from the stream's leader; None also for who may not ask it."""
+    stream, _, subject = where.partition(".")
+    try:
+        found = await message_from_leader(wire, stream, wanted or {"last_by_subj": subject})
+    except NotPermitted:
+        return None
+    if found is None:
+        return None
+    added = {"Stream": stream, "Subject": found.subject, "Sequence": found.sequence}
+    lines = "".join(f"\r\nNats-{name}: {value}" for name, value in added.items())
+    lines += f"\r\nNats-Time-Stamp: {timestamp(found.time_ns)}\r\n\r\n"
+    block = (found.block or b"NATS/1.0\r\n\r\n")[:-4] + lines.encode()
+    return Reply(found.data, frames.read_headers(block), block)
 
 
 def _messages_in(replies: Iterable[Reply], subject: str) -> Iterator[Reply]:

@@ -34,7 +34,7 @@ SILENT_CHECKS = 4
 RETRY = 0.25
 """Seconds before the next try to start again."""
 LOOKS = 8
-"""How often a stream must be shorter than what was read of it until it counts as put back from a backup."""
+"""How often a stream must lack what was read of it, or was there, until that is believed."""
 
 log = logs.get_logger(__name__)
 
@@ -64,8 +64,14 @@ class Reader:
     start: a sequence, an RFC 3339 time, "start", or "now" (after the messages that are in the stream on entry).
     """
 
-    def __init__(self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start") -> None:
-        """Read the messages whose subject matches one of `filters`; all messages if there is none."""
+    def __init__(
+        self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", least: int = 0
+    ) -> None:
+        """Read the messages whose subject matches one of `filters`; all messages if there is none.
+
+        least: a message of them that was there. In a cluster the end is not before it, whoever answers for the leader;
+        if it was deleted since, that is believed after a while.
+        """
         self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
         self._buffer: deque[Stored] = deque()
         self._arrived = asyncio.Event()
@@ -87,6 +93,8 @@ class Reader:
         """Whether the server has said since then that it has nothing to send."""
         self.interrupted = False
         """Whether `take` waits no more."""
+        self._known, self._looks = least if not isinstance(start, int) or least >= start else 0, 0
+        """A message that was there; how often the leader was asked again for the end."""
         self._least = 0
         """The sequence of the last message that is to be read, as the leader had it; 0 if there was none."""
         self._end: int | None = None
@@ -101,7 +109,7 @@ class Reader:
         if self._start == "now":
             info = await self._wire.api(f"STREAM.INFO.{self._stream}")
             self._start = int(info["state"]["last_seq"]) + 1
-        self._least = await self._last_of_leader()
+        self._least = max(self._known if self._wire.clustered else 0, await self._last_of_leader())
         await self._open()
         self._arrived.clear()  # an empty stream has set it, but the first `take` must wait for a message
         self._unhook = self._wire.on_reconnect(self._broken.set)
@@ -269,7 +277,8 @@ class Reader:
     async def _look_for_end(self) -> None:
         """Ask again up to where to read, because what was to come may have been deleted before the replica had it."""
         with suppress(PhaselineError):
-            self._least = await self._last_of_leader()
+            self._looks += 1
+            self._least = max(self._known if self._looks < LOOKS else 0, await self._last_of_leader())
             self._end_known()
 
     def _on_status(self, block: bytes | None) -> None:

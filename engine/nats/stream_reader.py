@@ -238,11 +238,15 @@ class StreamReader(Protocol):
 
 
 def reader_of(
-    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = ()
-) -> StreamReader:
-    """A reader, not open yet. feed: where the server tells of new messages, for users without consumers."""
+    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = (),
+    least: int = 0,
+) -> StreamReader:  # fmt: skip
+    """A reader, not open yet. feed: where the server tells of new messages, for users without consumers.
+
+    least: as for `Reader`.
+    """
     if wire.has_consumers:
-        return Reader(wire, stream, filters, start)
+        return Reader(wire, stream, filters, start, least)
     return DirectReader(wire, stream, filters, start, feed)
 
 
@@ -251,9 +255,10 @@ async def read_all(
 ) -> AsyncGenerator[list[Stored], None]:
     """The messages that are in the stream now, as lists, in order. last: those up to this sequence.
 
-    Without it, the last list can hold newer messages too.
+    Without it, the last list can hold newer messages too. Where all messages are read, `last` is one that was there
+    (`Reader`).
     """
-    async with reader_of(wire, stream, filters, start) as reader:
+    async with reader_of(wire, stream, filters, start, least=0 if filters else last or 0) as reader:
         while not reader.caught_up:
             messages = await reader.take(BUFFER)
             is_over = last is not None and bool(messages) and messages[-1].sequence >= last

@@ -15,7 +15,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.log import foreign, purge, table_eras
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.foreign import Foreign
+from phaseline.engine.log.foreign import Foreign, Written, standing
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import cause_of
@@ -130,12 +130,19 @@ class ServerLog:
         await log._measure()
         return log
 
-    async def cursor(self, stack: AsyncExitStack, partition: int, start: int | str = "start") -> LogCursor:
-        """A cursor over the records of a partition, open until `stack` is closed. start: a place."""
+    async def cursor(
+        self, stack: AsyncExitStack, partition: int, start: int | str = "start", behind: Written | None = None
+    ) -> LogCursor:
+        """A cursor over the records of a partition, open until `stack` is closed. start: a place.
+
+        behind: a message of LOG before which it must not end, for who deletes what was read.
+        """
         # Always one filter: with several, the server is slow if the stream has many subjects.
-        reader = reader_of(
-            self.installation.wire, self.installation.layout.log, [f"{self.prefix}.*.{partition}.>"], start
-        )
+        wire, log, filter_ = self.installation.wire, self.installation.layout.log, f"{self.prefix}.*.{partition}.>"
+        least = 0
+        if behind is not None:
+            least = (await standing(wire, log, filter_, lambda _: True, behind)).end
+        reader = reader_of(wire, log, [filter_], start, least=least)
         cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition))
         await cursor.advance()
         return cursor

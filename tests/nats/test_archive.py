@@ -33,6 +33,7 @@ from tests.support.archives import (
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided, working
 from tests.support.log_check import audited, stored
+from tests.support.owners import purge
 from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import AsOf, Latest, as_of
 from tests.support.recorded_logs import Span
@@ -189,6 +190,37 @@ def files_of(most: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("lost", ["the note", "an event"])
+async def test_what_only_the_files_hold_is_not_written_over(
+    wire: Wire, layout: Layout, tmp_path: Path, lost: str
+) -> None:
+    """A run that ended before its note may be done again; but not where that would lose what the files hold."""
+    live, _ = installation(wire, layout), await lived(wire, layout, 2, 60)
+    records = await whole_log(live)
+    if lost == "the note":
+        await run_archive(live, tmp_path)
+        await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": live.subjects.archived()})
+    else:
+        await ended_at(live, tmp_path, "noting", "now")
+        await wire.api(f"STREAM.MSG.DELETE.{layout.events}", {"seq": 7})
+        records = await whole_log(live)
+    files = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    with pytest.raises(BadArchive, match=r"no longer hold .* events and .* records.* keep it, and begin a new one"):
+        await run_archive(live, tmp_path)
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == files
+    await run_archive(live, tmp_path / "new")
+    if lost == "an event":
+        assert await whole_log(await with_archive(live, tmp_path / "new")) == records
+
+
+async def test_what_was_purged_meanwhile_may_be_written_over(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    live, _ = installation(wire, layout), await lived(wire, layout, 2, 60)
+    await ended_at(live, tmp_path, "noting", "now")
+    await purge.run(live, await purge.find(live, "node", "c1/p/n1"), "/test")
+    done = await run_archive(live, tmp_path)
+    assert check.check(Folder(tmp_path))[0] == done.manifest
 
 
 async def test_a_disk_that_takes_no_more(wire: Wire, layout: Layout, tmp_path: Path) -> None:

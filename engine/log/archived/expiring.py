@@ -42,7 +42,7 @@ async def expiring(installation: Installation, age_ns: int) -> Expiring:
     if end < first:
         return Expiring(0, 0, "")
     waiting = [position async for position in undecided(installation, end)]
-    told = await note.last(installation)
+    told = await note.surely_last(installation)
     if told is None:
         return Expiring(len(waiting), 0, "")
     left = end - max(told.position, first - 1) - len(waiting)

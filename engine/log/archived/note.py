@@ -11,7 +11,7 @@ from typing import Annotated
 
 import msgspec
 
-from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding
+from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding, Written, written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Time
 from phaseline.schemas.errors import NotInLog
@@ -53,14 +53,19 @@ def notes(installation: Installation) -> Notes[ArchiveNote]:
     return Notes(installation.wire, installation.layout.log, installation.subjects.archived(), ArchiveNote)
 
 
-async def standing(installation: Installation) -> NoteStanding[ArchiveNote]:
-    """The last note, according to LOG's leader."""
-    return await notes(installation).standing()
+async def standing(installation: Installation, behind: Written | None = None) -> NoteStanding[ArchiveNote]:
+    """The last note, according to LOG's leader. behind: as for `foreign.standing`."""
+    return await notes(installation).standing(behind)
 
 
 async def last(installation: Installation) -> ArchiveNote | None:
-    """The last note; None if the log was never archived. Any replica may answer."""
+    """The last note; None if the log was never archived."""
     return await notes(installation).last()
+
+
+async def surely_last(installation: Installation) -> ArchiveNote | None:
+    """The same, also while a former leader answers that does not know of it: for who does something without it."""
+    return (await standing(installation, await written(installation.wire, installation.layout))).note
 
 
 async def position(installation: Installation) -> int:

@@ -190,6 +190,13 @@ class Asked(Latest):
                 last = await checkpoint.last(installation.wire, log, message.subject)
             if last is not None:
                 found[number] = last
+        numbers = {int(one.partition) for one in asked if one.partition != "*"} or {
+            *range(installation.layout.partitions)
+        }
+        for number in numbers - found.keys() if installation.wire.clustered else ():  # a replica may not have it yet
+            last = await checkpoint.last(installation.wire, log, installation.subjects.checkpoint(number))
+            if last is not None:
+                found[number] = last
         return found if sum(one.entities for one in found.values()) >= self._few else {}
 
     async def _ask(self, number: int, last: Checkpoint, question: Question) -> tuple[list[Name], list[Counts]]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding
+from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding, Written
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import timestamp
@@ -54,13 +54,13 @@ def notes(installation: Installation) -> Notes[LogIdentity]:
     return Notes(installation.wire, installation.layout.log, installation.subjects.identity(), LogIdentity)
 
 
-async def standing(installation: Installation) -> NoteStanding[LogIdentity]:
-    """The last note, according to LOG's leader."""
-    return await notes(installation).standing()
+async def standing(installation: Installation, behind: Written | None = None) -> NoteStanding[LogIdentity]:
+    """The last note, according to LOG's leader. behind: as for `foreign.standing`."""
+    return await notes(installation).standing(behind)
 
 
 async def last(installation: Installation) -> LogIdentity | None:
-    """The last note; None if the log has no identity yet. Any replica may answer."""
+    """The last note; None if the log has no identity yet."""
     return await notes(installation).last()
 
 

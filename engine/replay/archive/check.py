@@ -6,12 +6,16 @@ A tally adds up a hash of each event and each record. So two tallies are equal i
 whatever order.
 """
 
+import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, stored_at
+from phaseline.engine.log.when import END
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.archive.last_states import LastStates, about_state, is_of_raw_secret
 from phaseline.engine.replay.archive.log_slice import LogSlice
@@ -227,6 +231,49 @@ async def are_held(installation: Installation, parts: Iterable[PartEntry]) -> bo
             if time_ns and await stored_at(installation.wire, stream, sequence) == time_ns:
                 return True
     return False
+
+
+async def only_here(
+    installation: Installation, store: ArchiveStore, parts: Sequence[PartEntry], progress: Callable[[int], None]
+) -> Tally | None:
+    """What parts that follow each other hold, and the streams do not, though nobody purged it; None if nothing.
+
+    A part whose file is not there, or is another one, holds nothing: a run was ended while it wrote it anew.
+    """
+    lost, held = Tally(), Counter[int]()
+
+    def take(items: Iterable[Item]) -> None:
+        held.update(_hash(log_format.pack(one)) for one in items)
+
+    async with LogSlice.open(installation, parts[0].first, parts[-1].last, END) as found:
+        async for record in found.before():
+            take([found.record(record)])
+        events = found.events()
+        event = await anext(events, None)
+        for part in parts:
+            while event is not None and event.sequence <= part.last:
+                take(await found.items(event))
+                progress(1)
+                event = await anext(events, None)
+            take(await found.left(part.last))
+            with suppress(BadArchive, BadLogFile):
+                for items in part_file(store, part).slices():
+                    lost.add([one for one in items if _is_lost(one, held, found.purged)])
+                    await asyncio.sleep(0)
+    return lost if lost.events or lost.records else None
+
+
+def _is_lost(item: Item, held: Counter[int], purged: Collection[int]) -> bool:
+    """Whether an item of a part is neither held, of which there may be several alike, nor purged."""
+    if isinstance(item, EventItem):
+        position = item.sequence
+    elif isinstance(item, RecordItem):
+        position = cause_of(item.body, 0)
+    else:
+        return False
+    found = _hash(log_format.pack(item))
+    held[found] -= 1
+    return held[found] < 0 and position not in purged
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Self
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.log.foreign import written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import change_of
 from phaseline.engine.nats import frames
@@ -54,12 +55,13 @@ class LogSlice:
         after: the last place of what was archived before. Tables may change after the last event that was archived;
         the records of that change name this event, and belong to the slice.
         """
+        behind = await written(installation.wire, installation.layout)
         end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
         log = await ServerLog.measured(installation, Span(first=first, last=last))
         found = cls(log, end, after)
         async with AsyncExitStack() as stack:
             for partition in log.own_partitions():
-                found._cursors[partition] = await log.cursor(stack, partition)
+                found._cursors[partition] = await log.cursor(stack, partition, behind=behind)
             yield found
 
     async def before(self) -> AsyncIterator[Stored]:
@@ -92,12 +94,12 @@ class LogSlice:
         early, own = found[: cursor.earlier], found[cursor.earlier :]
         gone, others = self._part(early)
         if any(is_of_secret(Message(one.subject, one.data)) for one in own):
-            return [*gone, *map(self._record, own), *others]
-        return [*gone, event_item(self.installation.prefix, event), *others, *map(self._record, own)]
+            return [*gone, *map(self.record, own), *others]
+        return [*gone, event_item(self.installation.prefix, event), *others, *map(self.record, own)]
 
     async def left(self, last: int) -> list[Item]:
         """The records up to the event `last` that were not read with an event, because theirs was erased."""
-        return [self._record(one) for cursor in self._cursors.values() for one in await cursor.take_up_to(last)]
+        return [self.record(one) for cursor in self._cursors.values() for one in await cursor.take_up_to(last)]
 
     def _part(self, early: Sequence[Stored]) -> tuple[list[Item], list[Item]]:
         """The records of events that are missing: those of erased events and of changes of tables, and all others."""
@@ -105,10 +107,11 @@ class LogSlice:
             return [], []
         erased, _ = part_erased([Message(one.subject, one.data) for one in early], self.purged)
         bodies = {message.body for message in erased}.union(one.data for one in early if change_of(one.data))
-        gone = [self._record(one) for one in early if one.data in bodies]
-        return gone, [self._record(one) for one in early if one.data not in bodies]
+        gone = [self.record(one) for one in early if one.data in bodies]
+        return gone, [self.record(one) for one in early if one.data not in bodies]
 
-    def _record(self, stored: Stored) -> Item:
+    def record(self, stored: Stored) -> Item:
+        """A record as an item."""
         short = short_subject(self.installation.prefix, stored.subject)
         return RecordItem(short, stored.data, stored.sequence, stored.time_ns)
 

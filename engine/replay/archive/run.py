@@ -4,8 +4,9 @@ Belongs here: the order of the steps, what a repeated run finds.
 
 1. Finish the trimming of a former run, if its manifest is there. 2. Write the parts. 3. Read them back, and compare
 them with the streams. 4. Write the manifest, as one step. 5. Note the cut in the log. 6. Trim the streams.
-Before step 5 the archive is as it was: what the log was not told of is written anew. From step 5 on the archive holds
-everything, and the rest of step 6 is done again, as far as the note says, whatever the manifest says meanwhile.
+Before step 5 the archive is as it was: what the log was not told of is written anew, if the streams still hold all of
+it. From step 5 on the archive holds everything, and the rest of step 6 is done again, as far as the note says, whatever
+the manifest says meanwhile.
 """
 
 import asyncio
@@ -14,11 +15,12 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from phaseline.engine.log import as_of
+from phaseline.engine.log import as_of, foreign
 from phaseline.engine.log.archived import note as notes
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.log.foreign import NoteStanding
+from phaseline.engine.log.foreign import NoteStanding, Written
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored import identity
 from phaseline.engine.log.restored.identity import log_identity
 from phaseline.engine.log.when import END, When
 from phaseline.engine.replay.archive import check, cut
@@ -63,8 +65,9 @@ class Archiver:
 
     async def run(self, before: When) -> ArchiveRun:
         """Archive what was finished before a moment. Raises `BadArchive`, `NoAnswer.copy_behind`."""
-        manifest, standing = self._manifest(), await notes.standing(self.installation)
-        await self._check_continues(manifest, standing.note)
+        behind = await foreign.written(self.installation.wire, self.installation.layout)
+        manifest, standing = self._manifest(), await notes.standing(self.installation, behind)
+        await self._check_continues(manifest, standing.note, behind)
         if manifest.parts or (standing.note is not None and standing.note.archive == manifest.archive):
             # Parts that the log was not told of are written anew: nothing of them was trimmed.
             manifest = manifest.noted(standing.note, self.store.name)
@@ -82,7 +85,7 @@ class Archiver:
         if last >= first:
             after = _reach(manifest, standing)
             done.manifest, done.parts = await self._write(manifest, first, last, after)
-            await self._finish(done, await notes.standing(self.installation))
+            await self._finish(done, standing)
         return done
 
     def _manifest(self) -> Manifest:
@@ -94,9 +97,14 @@ class Archiver:
             raise BadArchive(name=self.store.name, problem=problem)
         return found
 
-    async def _check_continues(self, manifest: Manifest, note: ArchiveNote | None) -> None:
-        """Raise `BadArchive` if another archive took what would follow here, or if this is one of other streams."""
-        told, log = 0 if note is None else note.position, await log_identity(self.installation)
+    async def _check_continues(self, manifest: Manifest, note: ArchiveNote | None, behind: Written | None) -> None:
+        """Raise `BadArchive` if another archive took what would follow here, or if this is one of other streams.
+
+        Also if it has what the streams no longer hold, and the log was not told of that. behind: as for
+        `foreign.standing`.
+        """
+        found = (await identity.standing(self.installation, behind)).note
+        told, log = 0 if note is None else note.position, identity.UNKNOWN if found is None else found.number
         if manifest.position > told and manifest.log not in (0, log):
             problem = (
                 f"it has events up to {manifest.position} of the log {manifest.log}, but the log {log}, which was put "
@@ -111,16 +119,30 @@ class Archiver:
                 )
                 raise BadArchive(name=self.store.name, problem=problem)
             return
-        if note is not None and note.archive == manifest.archive:
-            return
         # Of parts that the log does not know of yet nothing is trimmed, so the streams hold what they hold.
-        new = [part for part in manifest.parts if part.last > told]
-        if new and not await check.are_held(self.installation, new):
+        if new := [part for part in manifest.parts if part.last > told]:
+            await self._check_untold(new, is_ours=note is not None and note.archive == manifest.archive)
+
+    async def _check_untold(self, parts: Sequence[PartEntry], *, is_ours: bool) -> None:
+        """Raise `BadArchive` if the streams do not hold all that these parts do, which would be written anew.
+
+        is_ours: whether the log knows the archive.
+        """
+        first, last = parts[0].first, parts[-1].last
+        self.begin("comparing", last - first + 1)
+        if not is_ours and not await check.are_held(self.installation, parts):
             problem = (
-                f"the streams hold none of its events {new[0].first} to {new[-1].last}, so it is of another"
-                " installation, or of streams that were deleted: begin a new one"
+                f"the streams hold none of its events {first} to {last}, so it is of another installation, or of"
+                " streams that were deleted: begin a new one"
             )
-            raise BadArchive(name=self.store.name, problem=problem)
+        elif missing := await check.only_here(self.installation, self.store, parts, self.progress):
+            problem = (
+                f"the log has no note of its events {first} to {last}, and of these and their records the streams no"
+                f" longer hold {missing}, which would be lost if they were written anew: keep it, and begin a new one"
+            )
+        else:
+            return
+        raise BadArchive(name=self.store.name, problem=problem)
 
     async def _write(self, manifest: Manifest, first: int, last: int, after: int) -> tuple[Manifest, list[PartEntry]]:
         """Write the events from `first` to `last`, check them, store the manifest. after: as for `LogSlice.open`."""

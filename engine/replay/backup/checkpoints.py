@@ -35,7 +35,10 @@ async def saved(wire: Wire, layout: Layout) -> list[SavedCheckpoint]:
     """The last checkpoint of each partition that was ever taken over."""
     subjects, found = Subjects(layout.prefix), list[SavedCheckpoint]()
     for partition in range(layout.partitions):
-        last = (await checkpoint.standing(wire, layout.log, subjects.checkpoint(partition))).ours
+        subject = subjects.checkpoint(partition)
+        last = (await checkpoint.standing(wire, layout.log, subject)).ours
+        if last is None and (behind := await foreign.written(wire, layout)) is not None:
+            last = (await checkpoint.standing(wire, layout.log, subject, behind)).ours
         if last is not None:
             found.append(SavedCheckpoint(partition=partition, place=last.sequence, body=last.data))
     return found

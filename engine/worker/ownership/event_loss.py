@@ -33,7 +33,7 @@ async def at_take_over(installation: Installation, claim: Claim) -> None:
     if claim.checkpoint.clear is None:
         claim.vouch(first - 1)
     elif first > claim.vouched + 1:
-        claim.vouch(await archive_note.position(installation))
+        claim.vouch(await _archived(installation))
         if first > claim.vouched + 1:
             await _note(installation, claim, claim.vouched, first)
 
@@ -61,7 +61,7 @@ class LossWatch:
             self._idle = None
             known = max(claim.vouched, inbox.delivered)
             if inbox.pending and first > known + 1:
-                claim.vouch(await archive_note.position(self._installation))
+                claim.vouch(await _archived(self._installation))
                 known = max(known, claim.vouched)
             if inbox.pending and first > known + 1:
                 claim.pending = inbox.pending
@@ -77,6 +77,12 @@ class LossWatch:
             claim.vouch(before[1])
             await claim.note()
             self._write_at = now + WRITE
+
+
+async def _archived(installation: Installation) -> int:
+    """The position up to which all events were archived, so that none of them is lost; 0 if none were."""
+    note = await archive_note.surely_last(installation)
+    return 0 if note is None else note.position
 
 
 async def _span(installation: Installation) -> tuple[int, int]:

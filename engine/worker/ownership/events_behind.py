@@ -3,17 +3,20 @@
 Belongs here: letting it go on behind all that is decided, the refusal where that would delete events. Does not: other
 losses of events (`event_loss`).
 Its next events would have numbers of events that are decided, and nobody would decide them. So nobody works on such a
-partition until EVENTS goes on behind. Where it is empty that costs nothing, and is done at once.
+partition until EVENTS goes on behind. Where it is empty that costs nothing, and is done at once. What EVENTS and LOG
+hold is asked in a way that no leader of a cluster that was replaced just now can answer for them.
 """
 
 import asyncio
 import time
+from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.log import checkpoint
+from phaseline.engine.log import checkpoint, foreign
+from phaseline.engine.log.foreign import Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
-from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.direct_get import settled
 from phaseline.engine.worker.ownership import event_loss
 from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.schemas.errors import LogDamaged
@@ -28,7 +31,11 @@ async def go_on(installation: Installation, claim: Claim, *, accept_loss: bool) 
     accept_loss: delete them, and note that in the log.
     """
     wire, events = installation.wire, installation.layout.events
-    state = (await wire.api(f"STREAM.INFO.{events}"))["state"]
+
+    async def look() -> dict[str, Any]:
+        return dict((await wire.api(f"STREAM.INFO.{events}"))["state"])
+
+    state = await settled(wire, look, lambda one: int(one["last_seq"]) >= claim.position)
     if int(state["last_seq"]) >= claim.position:
         return
     highest = max(claim.position, await _highest(installation))
@@ -47,12 +54,16 @@ async def go_on(installation: Installation, claim: Claim, *, accept_loss: bool) 
 
 async def _highest(installation: Installation) -> int:
     """The highest position that a record or a checkpoint of any partition names."""
-    found = await asyncio.gather(*(_position(installation, one) for one in range(installation.layout.partitions)))
+    layout = installation.layout
+    behind = await foreign.written(installation.wire, layout)
+    found = await asyncio.gather(*(_position(installation, one, behind) for one in range(layout.partitions)))
     return max(found)
 
 
-async def _position(installation: Installation, partition: int) -> int:
+async def _position(installation: Installation, partition: int, behind: Written | None) -> int:
     wire, stream, subjects = installation.wire, installation.layout.log, installation.subjects
-    standing = await checkpoint.last(wire, stream, subjects.checkpoint(partition))
-    last = await last_message_from_leader(wire, stream, f"{installation.prefix}.log.{partition}.>")
-    return max(0 if standing is None else standing.position, 0 if last is None else cause_of(last.data, 0))
+    found = (await checkpoint.standing(wire, stream, subjects.checkpoint(partition), behind)).ours
+    records = f"{installation.prefix}.log.{partition}.>"
+    last = (await foreign.standing(wire, stream, records, lambda _: True, behind)).ours
+    position = 0 if found is None else checkpoint.decode(found.data).position
+    return max(position, 0 if last is None else cause_of(last.data, 0))

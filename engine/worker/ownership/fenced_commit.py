@@ -14,6 +14,7 @@ from typing import TypeVar
 from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.log import checkpoint, foreign
+from phaseline.engine.log.foreign import Written
 from phaseline.engine.nats.api_reply import EXPECTED, can_pass
 from phaseline.engine.nats.reader import BUFFER, Reader
 from phaseline.engine.nats.wire import Wire
@@ -73,6 +74,11 @@ class Fence:
         self._full_since: float | None = None
         """Since when commits wait for room; None if none does."""
         self._say_again = 0.0
+
+    @property
+    def written(self) -> Written:
+        """The checkpoint, to ask behind it what LOG holds (`foreign.standing`)."""
+        return Written(self.subject, self.sequence)
 
     @property
     def is_full(self) -> bool:

@@ -4,20 +4,16 @@ Belongs here: reading the last checkpoint, noticing an emptied log, making a che
 Does not: the other steps of a take-over (`takeover`).
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.foreign import LastOnSubject
+from phaseline.engine.log.foreign import LastOnSubject, Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
-from phaseline.engine.nats.direct_get import (
-    LastMessage,
-    last_message_from_leader,
-    message_from_leader,
-    origin,
-)
+from phaseline.engine.nats.direct_get import LastMessage, last_message_from_leader, origin
 from phaseline.engine.nats.reader import BUFFER, Reader
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas.errors import LogDamaged
@@ -44,28 +40,32 @@ async def read(installation: Installation, partition: int, *, accept_loss: bool)
     copy = await last_message_from_leader(wire, layout.state, subjects.state_checkpoint(partition))
     found = await checkpoint.standing(wire, layout.log, subjects.checkpoint(partition))
     place = 0 if copy is None else origin(copy.block)
+    if found.ours is None and not found.end and not place:  # the fence fails if that is not so
+        return _rebuilt(partition, copy, found, 0)
+    behind = None
+    if (found.ours is None or place > found.end) and (behind := await foreign.written(wire, layout)) is not None:
+        found = await checkpoint.standing(wire, layout.log, subjects.checkpoint(partition), behind)
     if found.ours is not None and place <= found.end:
         return Former(checkpoint.decode(found.ours.data), found.sequence, found.end)
     if place <= found.end:
-        position = await _last_cause(installation, partition) if found.end else 0
-        if position or not place or await _holds_what_was_copied(installation, partition):
+        position, others = await _in_log(installation, partition, behind)
+        if position or not place or await _holds_what_was_copied(installation, partition, others):
             return _rebuilt(partition, copy, found, position)
     if not accept_loss:
         raise LogDamaged.log_emptied(subject=subjects.checkpoint(partition), partition=partition, place=place)
     return Former(_copied(copy), found.sequence, found.end, lost=True)
 
 
-async def _holds_what_was_copied(installation: Installation, partition: int) -> bool:
+async def _holds_what_was_copied(installation: Installation, partition: int, held: Mapping[int, bytes]) -> bool:
     """Whether LOG holds each message of the partition of which STATE has a copy: then none was a worker's.
 
     So it is with foreign messages that came before the first worker. A log that was emptied lacks what STATE has.
+    held: what LOG holds, by place.
     """
-    wire, layout = installation.wire, installation.layout
-    async for copies in read_all(wire, layout.state, [f"{installation.prefix}.state.{partition}.>"]):
-        for copy in copies:
-            held = await message_from_leader(wire, layout.log, {"seq": origin(copy.block)})
-            if held is None or held.data != copy.data:
-                return False
+    filters = [f"{installation.prefix}.state.{partition}.>"]
+    async for copies in read_all(installation.wire, installation.layout.state, filters):
+        if any(held.get(origin(copy.block)) != copy.data for copy in copies):
+            return False
     return True
 
 
@@ -85,15 +85,24 @@ def _copied(copy: LastMessage | None) -> Checkpoint:
         return Checkpoint()
 
 
-async def _last_cause(installation: Installation, partition: int) -> int:
-    """The position of the last event that made a record in the log, by all records of the partition; 0 if none did."""
-    start, wire = f"{installation.prefix}.*.{partition}", installation.wire
-    last = await last_message_from_leader(wire, installation.layout.log, f"{start}.>")
-    highest, seen = 0, 0
-    async with Reader(wire, installation.layout.log, [f"{start}.>"]) as reader:
-        while last is not None and seen < last.sequence:
+async def _in_log(
+    installation: Installation, partition: int, behind: Written | None
+) -> tuple[int, dict[int, bytes]]:  # fmt: skip
+    """The position of the last event that made a record of the partition in the log, 0 if none did; other messages.
+
+    behind: up to where to read in a cluster.
+    """
+    subject, wire, log = f"{installation.prefix}.*.{partition}.>", installation.wire, installation.layout.log
+    if behind is None:
+        last = await last_message_from_leader(wire, log, subject)
+        behind = Written(subject, 0 if last is None else last.sequence)
+    highest, seen, others = 0, 0, dict[int, bytes]()
+    async with Reader(wire, log, list({subject, behind.subject})) as reader:
+        while seen < behind.place:
             for stored in await reader.take(BUFFER):
                 seen = stored.sequence
                 if foreign.is_by_worker(stored.block):
                     highest = max(highest, cause_of(stored.data, 0))
-    return highest
+                else:
+                    others[seen] = stored.data
+    return highest, others

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_all_in
 from phaseline.engine.log import table_eras
+from phaseline.engine.log.foreign import Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entities_in_state, last_records, record_in_log
 from phaseline.engine.nats.direct_get import last_message_from_leader, origin
-from phaseline.engine.nats.reader import Reader, Stored
-from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.reader import BUFFER, Reader, Stored
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Record, Rejection, entity_after
 
@@ -119,11 +119,12 @@ class PartitionStates:
                 await self._read_checkpoint(await self._opened(), fence)
         finally:
             await self.close()
+        behind = Written(self.installation.subjects.checkpoint(self.partition), fence)
         for subject in self._asides:
-            self._saw(await _restore_from_log(self.installation, self._tree, subject))
+            self._saw(await _restore_from_log(self.installation, self._tree, subject, behind))
         self._asides.clear()
         if (loaded := len(self._tree)) < least:
-            self._saw(await _rebuild(self.installation, self.partition, self._tree))
+            self._saw(await _rebuild(self.installation, self.partition, self._tree, fence))
             missing = least - loaded
             log.warning("state_rebuilt", partition=self.partition, missing=missing, entities=len(self._tree))
         self.is_used = True
@@ -215,10 +216,10 @@ class PartitionStates:
         self._highest = max(self._highest, position)
 
 
-async def _rebuild(installation: Installation, partition: int, tree: Tree) -> int:
+async def _rebuild(installation: Installation, partition: int, tree: Tree, fence: int) -> int:
     """Put each entity into the tree as LOG has it; returns the position of the last event."""
     stream, last = installation.layout.log, dict[tuple[str, str], Record]()
-    async for stored in _records(installation, partition):
+    async for stored in _records(installation, partition, fence):
         record = record_in_log(stream, stored)
         if record is None or isinstance(record, Rejection):
             continue
@@ -226,22 +227,24 @@ async def _rebuild(installation: Installation, partition: int, tree: Tree) -> in
     return take_all_in(tree, [*map(entity_after, last.values())])
 
 
-async def _records(installation: Installation, partition: int) -> AsyncIterator[Stored]:
-    """The messages of LOG in which the transitions and marks of a partition are."""
-    filters, start = [f"{installation.prefix}.*.{partition}.>"], len(installation.prefix) + 1
-    async for slice_ in read_all(installation.wire, installation.layout.log, filters):
-        for stored in slice_:
-            branch, _, rest = stored.subject[start:].split(".", 2)
-            if (branch, rest[:11]) == ("log", "transition.") or (branch, rest[:16]) == ("mark", "transition.mark."):
-                yield stored
+async def _records(installation: Installation, partition: int, fence: int) -> AsyncIterator[Stored]:
+    """The messages of LOG in which the transitions and marks of a partition are, up to the own checkpoint."""
+    filters, start, seen = [f"{installation.prefix}.*.{partition}.>"], len(installation.prefix) + 1, 0
+    async with Reader(installation.wire, installation.layout.log, filters) as reader:
+        while seen < fence:
+            for stored in await reader.take(BUFFER):
+                seen = stored.sequence
+                branch, _, rest = stored.subject[start:].split(".", 2)
+                if (branch, rest[:11]) == ("log", "transition.") or (branch, rest[:16]) == ("mark", "transition.mark."):
+                    yield stored
 
 
-async def _restore_from_log(installation: Installation, tree: Tree, subject: str) -> int:
+async def _restore_from_log(installation: Installation, tree: Tree, subject: str, behind: Written) -> int:
     """Put the entity of a subject of STATE into the tree as LOG has it; returns the position of its last event."""
     bucket, *words = subject.removeprefix(f"{installation.prefix}.state.").split(".")
     if words[0] == "mark":
         del words[0]
     if len(words) < 2 or not bucket.isdecimal():  # a foreign message may have any word there
         return 0
-    found = await last_records(installation, int(bucket), words[0], ".".join(words[1:]))
+    found = await last_records(installation, int(bucket), words[0], ".".join(words[1:]), behind)
     return take_all_in(tree, [*map(entity_after, found)])

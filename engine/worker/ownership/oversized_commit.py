@@ -58,9 +58,10 @@ async def resume(installation: Installation, claim: Claim) -> None:
     if plan is None:
         return
     messages: list[Message] = []
+    behind = claim.fence.written  # a former leader may have a piece of an earlier plan
     for number in range(plan.chunks):
         subject = installation.subjects.plan(claim.partition, number)
-        found = await foreign.standing(installation.wire, installation.layout.log, subject, _is_piece)
+        found = await foreign.standing(installation.wire, installation.layout.log, subject, _is_piece, behind)
         if found.ours is None:
             await claim.fence.move(claim.checkpoint.encode_as)  # it may be gone because the next owner has finished it
             raise LogDamaged.plan_lost(subject=subject)

@@ -33,7 +33,6 @@ async def take_over(
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `SetupError`, or as `Wire` does.
 
     Raises `SetupError.partitions_moved` if an earlier version closed it for good.
-
     Where other tables decided before: raises `SetupError`, unless `accepted` is the digest of the tables at hand. If
     they lack states that entities are in: as `change_tables`; accept_stranded is its `accepted`.
     Where the log was emptied: raises `LogDamaged.log_emptied`, unless `accept_loss`. silence_after: as in the settings.
@@ -52,14 +51,17 @@ async def take_over(
     # fence fails.
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
+    own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
+    fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
+    await fence.move(own.encode_as)
+    if installation.wire.clustered:  # a former leader may have answered that knows of former tables only
+        era = await table_eras.latest(installation, partition, fence.written)
+        table_eras.check(kinds, era, partition, accepted)
     wanted = table_eras.continued(
         Era(0, kinds.digest, kinds.versions, worker, silence_after), era, log_identity, former.checkpoint.position
     )
     states.count_from(wanted.backup)
     is_whole = states.holds(Holding(former.sequence, last.epoch, last.worker))
-    own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
-    fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
-    await fence.move(own.encode_as)
     # While a plan is under way, some records of its event are in the tree, and some are not.
     least = last.entities if last.plan is None else 0
     tree, highest = await states.complete(fence.sequence, least, is_whole=is_whole)

@@ -96,6 +96,11 @@ SAFEGUARDS = {
         ("replicas_lag", "archived"),
         problem="",
     ),
+    "asking behind a message of one's own": Safeguard(
+        lambda: mock.patch.object(foreign, "written", _nothing),
+        ("leader_elected", "worker_dies", "worker_comes"),
+        problem="log_emptied",
+    ),
     "setting timers again": Safeguard(
         lambda: mock.patch.object(repair_timers, "repair", _nothing),
         ("injected",),

@@ -45,7 +45,7 @@ def run(seed: int, *, edges: bool | None = None, only: tuple[str, ...] = (), is_
     count = dice.choice((0, 1, 1, 2)) if edges is None else dice.choice((1, 1, 2)) if edges else 0
     seconds = dice.choice(SECONDS)
     plant = Plant(world, TREES[:count], dice.choice((8, 20, 40)), seconds)
-    plant.hub.is_clustered |= "replicas_lag" in only
+    plant.hub.is_clustered |= not {"replicas_lag", "leader_elected"}.isdisjoint(only)
     is_made = dice.random() > MADE
     streams = layout(TREES[:count]) if is_made else {}
     found: list[str] = []

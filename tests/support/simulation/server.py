@@ -292,7 +292,7 @@ class VirtualServer:
         return None if far is None or uplink is None or not (uplink.is_up and far.is_up) else far
 
     def _info(self, stream: VirtualStream, _: dict[str, Any]) -> Answer:
-        state = stream.state()
+        state = stream.state(self._former())
         for name in ("first_ts", "last_ts"):
             state[name] = NEVER if state[name] is None else timestamp(state[name])
         live = [one.info() for one in self.links.get(stream.name, {}).values()]
@@ -317,9 +317,14 @@ class VirtualServer:
             stream.go_on_from(seq)
         return {"success": True, "purged": gone}
 
-    def _get(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
+    def _former(self) -> int:
+        """Up to when the leader has got that answers, if it is a former one, ns; 0 if it is not."""
         elected = self.network.elected
-        held = stream.held_at(elected) if elected and self.world.dice.random() < self.network.former else None
+        return elected if elected and self.world.dice.random() < self.network.former else 0
+
+    def _get(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
+        former = self._former()
+        held = stream.held_at(former) if former else None
         found = stream.wanted(body, held)
         return NO_MESSAGE if found is None else {"message": _shown(found)}
 

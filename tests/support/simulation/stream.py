@@ -7,6 +7,7 @@ A test compares this with a real server.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
@@ -337,14 +338,16 @@ class VirtualStream:
             return next((one for one in held.values() if one.sequence >= start and fits(filter_, one.subject)), None)
         return held.get(int(ask["seq"]))
 
-    def state(self) -> dict[str, Any]:
-        """What the server says of its messages."""
-        held = self.messages
+    def state(self, moment_ns: int = 0) -> dict[str, Any]:
+        """What the server says of its messages; what a former leader says, which has got as far as this moment."""
+        held = self.held_at(moment_ns) if moment_ns else self.messages
+        last = self.last - len(self._times) + bisect_right(self._times, moment_ns) if moment_ns else self.last
+        first = next(iter(held), last + 1)
         return {
             "messages": len(held),
-            "bytes": self._bytes,
-            "first_seq": self.first if held or self.last else 0,
-            "last_seq": self.last,
-            "first_ts": held[self.first].time_ns if held else None,
+            "bytes": sum(map(_size, held.values())) if moment_ns else self._bytes,
+            "first_seq": first if held or last else 0,
+            "last_seq": last,
+            "first_ts": held[first].time_ns if held else None,
             "last_ts": held[next(reversed(held))].time_ns if held else None,
         }
