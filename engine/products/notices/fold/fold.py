@@ -307,8 +307,8 @@ class Fold:
         if group.phase == "Old":
             return
         group.touch(self._place, self._reached)
-        group.members.pop(name)
-        group.last, left_as = (name, saying_of(record)), class_of_entity(self._kinds, record.entity)
+        was = group.members.pop(name).said
+        group.last, left_as = (name, saying_of(record), was), class_of_entity(self._kinds, record.entity)
         group.left[left_as] += 1
         if group.phase in ("Open", "Clearing"):
             self._may_return(group, name, time)
