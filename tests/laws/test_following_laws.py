@@ -1,5 +1,6 @@
 """Laws of following a log: who ends at any moment and starts again tells what a replay tells, each once."""
 
+from bisect import bisect_right
 from itertools import accumulate
 from random import Random
 from typing import Any
@@ -89,6 +90,8 @@ class Life:
         later = accumulate((one.time_ns for _, one in reversed(log)), min, initial=END)
         self.settled = [*later][::-1]
         """By place, the time before which no later record is."""
+        self.decided = [*accumulate((one.time_ns for _, one in log), max, initial=0)]
+        """By place, when it was decided at the earliest."""
 
     def run(self, rules: Rules, random: Any, upto: int, former: str = "") -> None:
         """Follow until a place, with pauses in which the clock counts; what is stored last may be a part."""
@@ -113,9 +116,9 @@ class Life:
 
     def _first(self, following: FollowedLog, rules: Rules) -> int:
         """The place after which to read: enough of the time before what is made anew is read as well."""
-        first = following.first
-        horizon = (self.log[first - 1][1].time_ns if first else 0) - looks_back(rules)
-        return next((place - 1 for place, record in self.log[:first] if record.time_ns > horizon), first)
+        first, at = following.first, self.checkpoint.at
+        horizon = min(self.decided[first], at or self.decided[first]) - looks_back(rules)
+        return max(0, bisect_right(self.decided, horizon, hi=first + 1) - 1)
 
     def _states(self, place: int) -> list[Transition]:
         found: dict[tuple[str, str], Transition] = {}

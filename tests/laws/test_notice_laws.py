@@ -18,9 +18,13 @@ from phaseline.schemas.records import Transition
 from tests.support.notice_histories import (
     BUDGET,
     END,
+    HELD_UNTIL_A_WINDOW_ENDS,
     KINDS,
+    LATE_AFTER_AN_INTENT,
+    LATE_FOR_A_WINDOW,
     LATE_IN_A_WINDOW,
     LATE_WHEN_ALL_SEEMS_OVER,
+    LEFT_BY_AN_INTENT,
     UNTOLD_IN_A_WINDOW,
     Logged,
     by_notice,
@@ -50,17 +54,24 @@ def test_live_and_replay_make_the_same_events(history: History, rules: Rules, ra
 
 
 @BUDGET
-@example(LATE_IN_A_WINDOW, UNTOLD_IN_A_WINDOW, Random(1))
-@example(LATE_WHEN_ALL_SEEMS_OVER, UNTOLD_IN_A_WINDOW, Random(1))
-@given(fleet_logs(), some_rules(), st.randoms())
-def test_a_tree_that_is_late_is_told_live_as_in_a_replay(log: list[Logged], rules: Rules, random: Any) -> None:
-    """Whether the clock counts at all while records of an earlier time are still to come, or as soon as it may."""
+@example(LATE_IN_A_WINDOW, UNTOLD_IN_A_WINDOW, Random(1), 0.5)
+@example(LATE_WHEN_ALL_SEEMS_OVER, UNTOLD_IN_A_WINDOW, Random(1), 0.5)
+@example(LATE_FOR_A_WINDOW, HELD_UNTIL_A_WINDOW_ENDS, Random(1), 1.0)
+@example(LATE_AFTER_AN_INTENT, LEFT_BY_AN_INTENT, Random(1), 1.0)
+@given(fleet_logs(), some_rules(), st.randoms(), st.sampled_from([0.2, 1.0]))
+def test_trees_that_are_late_are_told_live_as_in_a_replay(
+    log: list[Logged], rules: Rules, random: Any, often: float
+) -> None:
+    """Whether the clock counts only once no record of an earlier time is to come, or as soon as it may.
+
+    often: how often it counts as soon as it may.
+    """
     fold, replayed = played(rules, log, END)
     live, found = Fold(KINDS, rules), list[NoticeEvent]()
     later = [*accumulate((one.time_ns for _, one in reversed(log)), min, initial=END)][::-1]
     for (place, record), settled in zip(log, later[1:], strict=True):
         found += live.take(place, record)
-        if random.random() < 0.5:
+        if random.random() < often:
             found += live.advance(settled)
     found += live.advance(END)
     assert shown(found) == shown(replayed)

@@ -2,11 +2,12 @@
 
 No notice is lost, none is doubled in the record, a replay of the log makes what is recorded, byte for byte, what stands
 as sent was taken, and whoever heard that a notice is open heard that it is over. PROVE_SCALE=0.02 makes the hour a
-little more than a minute.
+little more than a minute; `pytest -s` shows what was killed, and what came of it.
 """
 
 import asyncio
 import random
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -67,20 +68,24 @@ class Killed(NamedTuple):
     notifies: list[Notify]
     workers: list[WorkerProcess]
     dice: random.Random
+    kills: Counter[str]
 
     async def trouble(self) -> None:
         """Kill something, and start it again."""
         await asyncio.sleep(self.dice.uniform(0.0, 4.0))
         what = self.dice.random()
         if what < 0.55:
+            self.kills["notifiers"] += 1
             one = self.dice.choice(self.notifies)
             await one.kill()
             await asyncio.sleep(self.dice.choice((0.0, 0.0, 0.5, 3.0)))
             await one.start()
         elif what < 0.8:
+            self.kills["workers"] += 1
             await self.workers.pop().kill()
             self.workers.append(await WorkerProcess.start(self.settings, log=self.notifies[0].said.with_name("worker")))
         else:
+            self.kills["servers"] += 1
             await self.server.kill()
             await asyncio.sleep(self.dice.choice((0.0, 1.0)))
             await self.server.start()
@@ -212,7 +217,8 @@ async def kills(
             await provision(wire, one)
         environment = {"PHASELINE_NATS": server.url, **key}
         both = [Notify(environment, file, folder / f"notify-{number}") for number in range(2)]
-        killed = Killed(server, settings, both, [await WorkerProcess.start(settings, log=folder / "worker")], dice)
+        workers = [await WorkerProcess.start(settings, log=folder / "worker")]
+        killed = Killed(server, settings, both, workers, dice, Counter())
         for tree in range(TREES):
             for kind, entity in cluster_and_nodes(tree):
                 await say(main, kind, "adopt", entity, {"phase": "Running"})
@@ -238,6 +244,7 @@ async def kills(
             await killed.workers[0].stop()
         queued = await replayed(main, read_rules.read_file(file, main.kinds), place, "delivery")
         await judge(notices, queued, told)
+        sys.stdout.write(f"\nkilled: {dict(killed.kills)}; {await figures(notices, told)}\n")
 
 
 async def until_all_is_recorded(main: Client, notices: Client, rules: Path, place: int) -> None:
@@ -312,6 +319,17 @@ async def judge(notices: Client, wanted: Made, told: Mapping[str, Receiver]) -> 
         assert len({one[0] for one in same}) == len(same), name
     refused = [one async for one in notices.rejections() if one.kind == "notice"]
     assert {one.reason for one in refused} <= {"repeat", "stale"}  # what two notifiers say counts once
+
+
+async def figures(notices: Client, told: Mapping[str, Receiver]) -> str:
+    """How much was recorded, sent and taken, and how often somebody took the same again."""
+    records = [one for one in await records_of(notices, "notice") if one.facet == "phase"]
+    taken = [(name, one.json["id"], one.json["word"]) for name, found in told.items() for one in found.taken]
+    again = len(taken) - len({*taken})
+    asked = sum(len(found.server.got) for found in told.values())
+    queued = sum(one.trigger == "queued" for one in await records_of(notices, "delivery"))
+    notes = f"{len({one.entity.id for one in records})} notices in {len(records)} records"
+    return f"{notes}; {queued} deliveries, {asked} tries, {len(taken)} taken, {again} of them again"
 
 
 async def sent(notices: Client) -> list[Transition]:

@@ -32,6 +32,9 @@ def message(word: Any = "begin", late: int = 0, **more: Any) -> NoticeMessage:
 
 
 ENDED: dict[str, Any] = {"ended": timestamp(BEGAN + 19 * MINUTE), "ended_as": "good", "number": 0, "left": {"good": 1}}
+WELL_AGAIN = {
+    "reason": "", "message": "", "was": {"state": "{Stopped,[Balance]}", "reason": "Arrears", "message": "no money"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -41,7 +44,8 @@ ENDED: dict[str, Any] = {"ended": timestamp(BEGAN + 19 * MINUTE), "ended_as": "g
         (message(below=41), "CRITICAL: cluster c1 Stopped [Balance] (Arrears), and 41 below"),
         (message(number=12), "CRITICAL: cluster c1 Stopped [Balance] (Arrears), and 11 more"),
         (message(late=14 * MINUTE), "CRITICAL: cluster c1 Stopped [Balance] (Arrears) (told 14 min late)"),
-        (message("flapping"), "FLAPPING: cluster c1 comes and goes"),
+        (message("flapping"), "FLAPPING: cluster c1 comes and goes (Arrears)"),
+        (message("flapping", number=0, said=WELL_AGAIN), "FLAPPING: cluster c1 comes and goes (Arrears)"),
         (message("change", below=2), "CHANGED: cluster c1 Stopped [Balance] (Arrears), and 2 below"),
         (message("reminder")._replace(due=BEGAN + 240 * MINUTE, now=BEGAN + 240 * MINUTE),
          "STILL CRITICAL: cluster c1 Stopped [Balance] for 4 h"),
@@ -54,6 +58,8 @@ ENDED: dict[str, Any] = {"ended": timestamp(BEGAN + 19 * MINUTE), "ended_as": "g
         (message("end", **{**ENDED, "ended_as": "rule changed"}), "OVER: cluster c1 rule changed after 19 min"),
         (message("past", late=33 * MINUTE, **ENDED),
          "WAS CRITICAL: cluster c1, good again after 19 min (told 33 min late)"),
+        (message("past", late=33 * MINUTE, **ENDED, said=WELL_AGAIN),
+         "WAS CRITICAL: cluster c1 Stopped [Balance] (Arrears), good again after 19 min (told 33 min late)"),
         (message("happened", ended=timestamp(BEGAN), state="{Deleted,[]}", said={}), "CRITICAL: cluster c1 Deleted"),
     ],
 )  # fmt: skip
@@ -84,6 +90,12 @@ def test_the_text_says_since_when_why_and_who() -> None:
         "Taken by lee", "This was to be told at 2026-11-27 08:12:00 UTC: it is 33 min late", "Notice cluster-down/17",
     ]  # fmt: skip
     assert wording.lines(over)[0] == "From 2026-11-27 08:12:00 UTC to 2026-11-27 08:31:00 UTC"
+
+
+def test_the_text_of_an_end_says_what_it_was() -> None:
+    assert wording.lines(message("end", **ENDED, said=WELL_AGAIN))[1:3] == [
+        "Was Stopped [Balance]: Arrears: no money", "By stop from /billing, mia",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_day_is_eleven_messages() -> None:
     assert titles(day) == [
         "08:00 CRITICAL: cluster c1 Stopped [Balance] (Arrears)",
         "08:43 OVER: cluster c1 good again after 43 min",
-        "10:06 FLAPPING: node c2/p/n1 comes and goes",
+        "10:06 FLAPPING: node c2/p/n1 comes and goes (KubeletStopped)",
         "10:52 OVER: node c2/p/n1 good again after 16 min",
         "12:00 CRITICAL: cluster c3 Failed [AllFailed]",
         "13:00 OVER: cluster c3 good again after 59 min",

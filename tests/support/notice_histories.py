@@ -4,7 +4,7 @@ Belongs here: what several files of laws need. Does not: the laws.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -27,6 +27,10 @@ WHEN = st.sampled_from([
     "{}", "{kinds: [node]}", "{kinds: [cluster, node_pool]}", "{class: [bad, unknown]}", '{states: ["{Failed,[*]}"]}',
     "{class: [busy]}", "{stalled: true}", "{gone: true}", "{rejections: ['*']}", "{ended: [good, bad]}",
 ])  # fmt: skip
+WINDOWS = (
+    "{name: w, opened-by: [update, delete, stop, cordon], up-to: 20s}",
+    "{name: v, from: 1970-01-01T00:00:10Z, to: 1970-01-01T00:00:30Z}",
+)
 GROUP = st.sampled_from(["cause", "parent", "tree", "entity", "reason"])
 
 
@@ -60,11 +64,8 @@ def rule_texts(draw: st.DrawFn, name: str) -> str:
 @st.composite
 def some_rules(draw: st.DrawFn) -> Rules:
     texts = [draw(rule_texts(f"r{number}")) for number in range(draw(st.integers(1, 3)))]
-    windows = draw(st.sampled_from([
-        "", "windows: [{name: w, opened-by: [update, delete, stop, cordon], up-to: 20s}]",
-        "windows: [{name: w, from: 1970-01-01T00:00:10Z, to: 1970-01-01T00:00:30Z}]",
-    ]))  # fmt: skip
-    return rules_of(texts, windows)
+    windows = draw(st.lists(st.sampled_from(WINDOWS), max_size=2, unique=True))
+    return rules_of(texts, f"windows: [{', '.join(windows)}]")
 
 
 def rules_of(texts: Iterable[str], windows: str = "") -> Rules:
@@ -76,8 +77,11 @@ def log_of(history: History) -> list[Logged]:
     return [*enumerate(records, start=1)]
 
 
-def fleet_log(happens: Iterable[tuple[int, str, str, int]], late: int = 0, slow: str = "") -> list[Logged]:
-    """Three small trees in partitions of their own. late: how many seconds later one, `slow`, is decided."""
+def fleet_log(happens: Iterable[tuple[int, str, str, int]], *late: Sequence[int]) -> list[Logged]:
+    """Small trees in partitions of their own. late: for each part of the time, how many seconds late each is decided.
+
+    Each part is as long as the others, and a tree that is late remains so until what it has is decided.
+    """
     history = History(KINDS)
     nodes = [("node", f"c{tree}/p/n{number}") for tree in TREES for number in range(3)]
     for kind, entity in [*(("cluster", f"c{tree}") for tree in TREES), *nodes]:
@@ -89,15 +93,20 @@ def fleet_log(happens: Iterable[tuple[int, str, str, int]], late: int = 0, slow:
             if trigger == "deleted":
                 history.take(event(kind, "adopt", entity, {"phase": "Running"}))
     records = [one for _, one in log_of(history)]
-    due = [(one.time_ns + (late * SECOND if root_of(entity_of(one)[1]) == slow else 0)) for one in records]
-    return [*enumerate((one for _, one in sorted(zip(due, records, strict=True), key=lambda each: each[0])), start=1)]
+    decided, last = list[tuple[int, Transition | Rejection]](), dict[str, int]()
+    for number, one in enumerate(records):
+        root = root_of(entity_of(one)[1])
+        seconds = late[number * len(late) // len(records)][int(root[1:]) - 1] if late else 0
+        last[root] = max(last.get(root, 0), one.time_ns + seconds * SECOND)
+        decided.append((last[root], one))
+    return [*enumerate((one for _, one in sorted(decided, key=lambda each: each[0])), start=1)]
 
 
 @st.composite
 def fleet_logs(draw: st.DrawFn) -> list[Logged]:
-    """Logs of three small trees, of which one may be decided later than the others."""
+    """Logs of small trees, of which some are decided later than the others, for a while or always."""
     happens = draw(st.lists(st.tuples(*HAPPENS), min_size=10, max_size=60))
-    return fleet_log(happens, draw(st.sampled_from([0, 0, 3, 12])), f"c{draw(st.sampled_from(TREES))}")
+    return fleet_log(happens, *draw(st.lists(st.tuples(*[LATE] * len(TREES)), max_size=3)))
 
 
 def played(rules: Rules, log: Iterable[Logged], end: int = FOREVER) -> tuple[Fold, list[NoticeEvent]]:
@@ -122,6 +131,8 @@ def shown(events: Iterable[NoticeEvent]) -> str:
 
 END = 300 * SECOND
 TREES = (1, 2, 3)
+LATE = st.sampled_from([0, 0, 3, 7, 12, 25])
+"""How many seconds later than the others a tree is decided."""
 HAPPENS = (
     st.sampled_from(TREES), st.sampled_from(("node", "node", "node", "cluster")),
     st.sampled_from(("not_ready", "not_ready", "ready", "ready", "overdue", "renewed", "cordon", "uncordon", "update",
@@ -132,9 +143,60 @@ BUDGET = settings(max_examples=50, deadline=None)
 
 ELSEWHERE = [(2, "node", "cordon", 1), (2, "node", "uncordon", 1)]
 FAILS_LATE = [(1, "node", "not_ready", 1), *ELSEWHERE * 3, (3, "node", "not_ready", 1), *ELSEWHERE * 5]
-LATE_IN_A_WINDOW = fleet_log([*FAILS_LATE, (1, "node", "overdue", 1), *ELSEWHERE], 12, "c3")
+LATE_IN_A_WINDOW = fleet_log([*FAILS_LATE, (1, "node", "overdue", 1), *ELSEWHERE], [0, 0, 12])
 """What failed in a tree while a window was open is decided after the summary of the window was told."""
-LATE_WHEN_ALL_SEEMS_OVER = fleet_log([*FAILS_LATE, (1, "node", "ready", 1), *ELSEWHERE * 10], 12, "c3")
+LATE_FOR_A_WINDOW = fleet_log(
+    [
+        (3, "node", "update", 3),
+        (1, "node", "uncordon", 2),
+        (1, "node", "not_ready", 3),
+        (2, "node", "deleted", 3),
+        (3, "node", "ready", 2),
+        (3, "node", "not_ready", 3),
+        (1, "node", "ready", 2),
+        (3, "node", "ready", 2),
+        (1, "cluster", "not_ready", 1),
+        (3, "node", "uncordon", 3),
+        (3, "node", "not_ready", 1),
+        (1, "cluster", "renewed", 2),
+        (3, "node", "deleted", 2),
+        (2, "node", "overdue", 2),
+        (3, "cluster", "overdue", 2),
+        (2, "node", "not_ready", 2),
+        (1, "node", "deleted", 2),
+        (2, "node", "ready", 3),
+        (3, "node", "recovered", 3),
+        (1, "node", "updated", 3),
+        (3, "node", "ready", 1),
+        (1, "node", "updated", 3),
+        (3, "node", "update", 3),
+        (3, "cluster", "cordon", 1),
+    ],
+    [0, 0, 25],
+    [0, 0, 0],
+)
+"""What a window holds in a tree that is late, when others have passed the window's end."""
+HELD_UNTIL_A_WINDOW_ENDS = rules_of(
+    [
+        "- {name: r0, when: {class: [bad, unknown]}, to: [ops], group: tree, for: 40s, clear-after: 20s, remind: 2m,"
+        " flapping: {changes: 3, within: 10s, quiet: 5s}}",
+        "- {name: r1, when: {kinds: [node]}, to: [ops], group: tree, clear-after: 3s, remind: 2m,"
+        " unless: {class: [excused]}}",
+    ],
+    f"windows: [{', '.join(WINDOWS)}]",
+)
+LATE_AFTER_AN_INTENT = fleet_log([
+    (2, "node", "update", 2), (1, "node", "recovered", 3), (2, "cluster", "overdue", 3), (1, "node", "update", 1),
+    (3, "node", "not_ready", 3), (2, "node", "not_ready", 2), (1, "node", "uncordon", 3), (1, "cluster", "not_ready", 2),
+    (3, "node", "overdue", 1), (3, "node", "uncordon", 1), (1, "node", "cordon", 1), (3, "node", "not_ready", 2),
+    (2, "cluster", "deleted", 2), (1, "node", "not_ready", 3),
+], [12, 25, 0])  # fmt: skip
+"""The summary of a window that an intent opened is held in a tree that is late."""
+LEFT_BY_AN_INTENT = rules_of([
+    "- {name: r1, when: {class: [bad, excused]}, to: [ops], for: 10s, clear-after: 10s, unless: {class: [excused]}}",
+    "- {name: r2, when: {kinds: [node]}, to: [ops], group: parent, for: 1s}",
+], f"windows: [{WINDOWS[0]}]")  # fmt: skip
+LATE_WHEN_ALL_SEEMS_OVER = fleet_log([*FAILS_LATE, (1, "node", "ready", 1), *ELSEWHERE * 10], [0, 0, 12])
 """The same when nobody else is concerned any more."""
 UNTOLD_IN_A_WINDOW = rules_of(
     ["- {name: r, when: {kinds: [node]}, to: [ops], group: tree, clear-after: 10s, remind: 1m}"],

@@ -161,7 +161,7 @@ class Notifier:
         self, installation: Installation, following: FollowedLog, checkpoint: FollowedTo
     ) -> AsyncIterator[Watch[Any]]:  # fmt: skip
         """A watch of all records behind the states that `following` knows."""
-        first = await self._place_before(following.first)
+        first = await self._place_before(following.first, checkpoint.at)
         floor = (await Log(installation).begins()).place
         if first < floor:
             log.warning("notifier_lacks_records", place=first, begins=floor)
@@ -174,14 +174,18 @@ class Notifier:
         async with self._main.watch(start=view.moment, rejections=True) as watch:
             yield watch
 
-    async def _place_before(self, place: int) -> int:
-        """The place from which on the log tells what the rules have to know of the time before a place."""
+    async def _place_before(self, place: int, at: int) -> int:
+        """The place from which on the log tells what the rules have to know of the time before a place.
+
+        at: the time before which no later record can be; 0 if that is not known. Records may come late, and count by
+        their own time.
+        """
         span = looks_back(self._rules)
         if not span or not place:
             return place
         try:
             time = (await self._main.moment(place)).time_ns
-            return (await self._main.moment(timestamp(max(0, time - span)))).place
+            return (await self._main.moment(timestamp(max(0, min(time, at or time) - span)))).place
         except NotInLog:
             return 0
 
@@ -198,7 +202,10 @@ class Notifier:
         self._measure(self._record_ns)
 
     async def _tick(self, installation: Installation, following: FollowedLog, read_to: int) -> None:
-        """Look whether something falls due by the clock. read_to: the place up to which all was taken."""
+        """Look whether something falls due by the clock, and now and then how far that counts.
+
+        read_to: the place up to which all was taken.
+        """
         pending, self._pending = self._pending, None
         self.is_following.set()
         if pending is not None and read_to >= pending.place:
@@ -207,10 +214,10 @@ class Notifier:
         elif following.is_silent:
             await self._store(following.speak())
         now, due = time_ns() + self._ahead_ns, following.next_due
-        if due is None or due >= now:
-            self._measure(now)
+        is_due = due is not None and due < now
+        self._measure(max(due or 0, self._record_ns) if is_due else now)
+        if not is_due and now - self._at < BEAT * SECOND:
             return
-        self._measure(max(due, self._record_ns))
         if pending is not None and read_to < pending.place:
             self._pending = pending
         elif asyncio.get_running_loop().time() - self._looked >= LOOK:

@@ -6,7 +6,7 @@ Belongs here: the order. Does not: what happens then (`fold`).
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 
-from phaseline.engine.products.notices.fold.groups import Key, NoticeGroup
+from phaseline.engine.products.notices.fold.groups import EVERYWHERE, Key, NoticeGroup
 
 FEW = 1_000
 """So many entries are kept without a look at which of them still count."""
@@ -53,7 +53,9 @@ class DueNotices:
     def _first(self, homes: Iterable[Hashable]) -> Hashable | None:
         """The home in which something falls due first; None if nothing does in any."""
         known = [home for home in homes if home in self._heaps]
-        return min(known, key=lambda home: self._heaps[home][0], default=None)
+        return min(
+            known, key=lambda home: (self._heaps[home][0][0], home != EVERYWHERE, self._heaps[home][0]), default=None
+        )
 
     @property
     def homes(self) -> list[Hashable]:

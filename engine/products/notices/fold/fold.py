@@ -1,8 +1,10 @@
 """From records to notices: who is concerned, when a notice opens, what holds it, and when it ends.
 
 All times are the log's. What is due fires when a later record of the same home comes, or when `advance` says that no
-earlier one can come. Both lead to the same events, so a replay tells what was told live. A notice across homes fires
-when a later record of any home comes; it holds no other one, because no two homes have one order of time.
+earlier one can come. Both lead to the same events, so a replay tells what was told live. Homes have no order of time in
+common, and one may be late by minutes. So what they share follows from the order of the log alone: a notice across
+homes fires when a later record of any home comes, by what the homes of those concerned have made of the time before; it
+holds no other one. When a record of any home is later than the end of a window by the clock, all homes come up to that.
 Belongs here: the changes of groups. Does not: which entities a rule selects (`matching`), what events say (`telling`).
 """
 
@@ -61,6 +63,7 @@ class Fold:
         self._lasting = [one for one in rules.rules if not one.when.is_of_happenings]
         self._happening = [one for one in rules.rules if one.when.is_of_happenings]
         self._windows = Windows(kinds, rules.windows)
+        self._window_end = self._windows.end_after(0)
         self.groups: dict[Key, NoticeGroup] = {}
         self._due = DueNotices(self.groups)
         self._stays: dict[str, dict[Name, NoticeGroup]] = {rule.name: {} for rule in self._lasting}
@@ -110,9 +113,9 @@ class Fold:
         name = entity_of(record)
         home = self._home(name[1])
         time = max(record.time_ns, self._clocks.get(home, 0))
+        self._come_to(time)
         self._run(home, time)
-        for one in (home, *self._together):
-            self._clocks[one] = max(time, self._clocks.get(one, 0))
+        self._clocks[home] = time
         self._place = place
         self._reached = max(self._reached, (time, place), key=lambda one: one[0])
         if isinstance(record, Transition):
@@ -127,7 +130,8 @@ class Fold:
 
     def advance(self, time_ns: int) -> list[NoticeEvent]:
         """What falls due before a time, before which no further record can come."""
-        for home in self._due.homes:
+        self._come_to(time_ns)
+        for home in (EVERYWHERE, *self._due.homes):
             self._run(home, time_ns)
         self._advanced = time_ns
         self._windows.advance(time_ns)
@@ -193,7 +197,6 @@ class Fold:
                 since = matching.since(self._kinds, rule, record.entity, time)
                 self._enter(rule, name, record, since, time, self._named(rule, record, time))
             elif name in group.members:
-                self._settled(group, time)
                 group.members[name] = shared(group.members[name]._replace(said=self._said(name, record)))
         elif group is not None and matching.has_left(self._kinds, rule, record.entity):
             self._leave(rule, name, record, time)
@@ -204,7 +207,7 @@ class Fold:
         if rule.group != "reason" or rule.digest:
             return found
         key, began = self._reasons.known(rule, found)
-        if self._settled(self.groups.get(key), time) is None or abs(time - began) > ALIKE:
+        if key not in self.groups or abs(time - began) > ALIKE:
             key = (rule.name, short(f"{found}:{self._place}"))
             self._reasons.note(rule, found, key, time)
         return key[1]
@@ -215,7 +218,7 @@ class Fold:
         group = self._returning(rule, name, now)
         if group is not None:
             self._returns_to(group, rule, record, named, now)
-        group = group or self._settled(self.groups.get((rule.name, named)), now)
+        group = group or self.groups.get((rule.name, named))
         is_new = group is None
         if group is None:
             home = EVERYWHERE if is_across(rule) else self._home(name[1])
@@ -276,7 +279,7 @@ class Fold:
 
     def _returning(self, rule: Rule, name: Name, now: int) -> NoticeGroup | None:
         """The notice that somebody left so lately that it was no leaving."""
-        group = None if rule.when.is_of_happenings else self._settled(self._returns[rule.name].get(name), now)
+        group = None if rule.when.is_of_happenings else self._returns[rule.name].get(name)
         left = None if group is None else group.former.get(name)
         if group is None or left is None:
             return None
@@ -303,10 +306,9 @@ class Fold:
         flaps = self._changes.note(rule, name, time, self._place)
         if group.phase == "Old":
             return
-        self._settled(group, time)
         group.touch(self._place, self._reached)
-        group.members.pop(name)
-        group.last, left_as = (name, saying_of(record)), class_of_entity(self._kinds, record.entity)
+        was = group.members.pop(name).said
+        group.last, left_as = (name, saying_of(record), was), class_of_entity(self._kinds, record.entity)
         group.left[left_as] += 1
         if group.phase in ("Open", "Clearing"):
             self._may_return(group, name, time)
@@ -359,14 +361,14 @@ class Fold:
         for group, due in self._due.before(home, self._together, time):
             self._fire(group, due)
 
-    def _settled(self, group: NoticeGroup | None, time: int) -> NoticeGroup | None:
-        """A group after all that is due before a time; None if it is over."""
-        while group is not None and self.groups.get(group.key) is group:
-            due = group.next_due
-            if due is None or due >= time:
-                return group
-            self._fire(group, due)
-        return None
+    def _come_to(self, time: int) -> None:
+        """Let all homes come up to the end of each window by the clock before a time: one notice tells of it."""
+        while (end := self._window_end) is not None and end < time:
+            first = min(self._due.next or time, time)
+            if first <= end:
+                for home in self._due.homes:
+                    self._run(home, end + 1)
+            self._window_end = self._windows.end_after(max(end, first - 1))  # before the first nothing happens
 
     def _fire(self, group: NoticeGroup, due: int) -> None:
         if group.due == due:
@@ -390,16 +392,25 @@ class Fold:
                 self._emit(group, "reminded", due, "reminder")
         self._due.note(group)
 
+    def _follow(self, group: NoticeGroup, time: int) -> None:
+        """A notice across homes is about what the homes of all concerned make of the time before."""
+        for home in {self._home(entity_id): None for _, entity_id in group.members}:
+            for other, due in self._due.before(home, (), time):
+                other.meet(group)
+                self._fire(other, due)
+
     def _open(self, group: NoticeGroup, time: int) -> None:
         rule = group.rule
         if not group.is_of_one_tree:
-            self._complete(group, time)
+            self._follow(group, time)
+            if group.window is not None:  # the order in which its members joined tells no home
+                group.members = dict(sorted(group.members.items(), key=lambda one: (one[1].since, one[0])))
         earliest = min(one.since for one in group.members.values()) + rule.lasting
         if earliest > time and not group.is_flapping:
             group.due = earliest
         elif (window := self._window(group, time)) is not None:
             self._hold_by(group, window, time)
-        elif (holder := self._holder(group, time)) is not None:
+        elif (holder := self._holder(group)) is not None:
             self._hold_under(group, holder, time)
         elif rule.when.is_of_happenings:
             group.opened_at = group.ended_at = time
@@ -409,13 +420,6 @@ class Fold:
             group.phase, group.opened_at = "Open", time
             group.remind_at = time + rule.remind if rule.remind else None
             self._emit(group, "opened", time, "begin")
-
-    def _complete(self, group: NoticeGroup, time: int) -> None:
-        """A notice across homes is about what all of them make of the time before; the order tells no home."""
-        for home in self._due.homes:
-            self._run(home, time)
-        if group.is_summary:
-            group.members = dict(sorted(group.members.items(), key=lambda one: (one[1].since, one[0])))
 
     # ---- windows
 
@@ -445,7 +449,6 @@ class Fold:
         for group in [*self.groups.values()]:
             held = group.phase == "Held" and group.window is not None and group.window.name == ended.window
             if held and all(f"{one}/".startswith(f"{ended.id}/") for _, one in group.members):
-                self._settled(group, time)
                 group.due = time
                 self._due.note(group)
 
@@ -467,12 +470,12 @@ class Fold:
             self._emit(group, "lapsed", time)
         name = short(f"after-{window.name}-{_in_name(time)}")
         key = (group.rule.name, name)
-        summary = self._settled(self.groups.get(key), time)
+        summary = self.groups.get(key)
         if summary is None:
             since = min(one.since for one in group.members.values())
             where = (group.begins, group.place, group.needs, group.reached)
-            summary = NoticeGroup(group.rule, name, EVERYWHERE, since, *where)
-            summary.window, summary.due, summary.is_summary = window._replace(until=time), time + 1, True
+            summary = NoticeGroup(group.rule, name, group.home if window.place else EVERYWHERE, since, *where)
+            summary.window, summary.due = window._replace(until=time), time + 1
             self.groups[key] = summary
             for elsewhere in self._elsewhere.values():
                 if elsewhere.rule is group.rule:
@@ -488,22 +491,18 @@ class Fold:
 
     # ---- what holds
 
-    def _holder(self, group: NoticeGroup, time: int) -> NoticeGroup | None:
+    def _holder(self, group: NoticeGroup) -> NoticeGroup | None:
         """The notice that explains all that are concerned; None if somebody is left that none explains."""
         if group.rule.hold_under == "nothing" or group.rule.when.is_of_happenings:
             return None
         explaining, found = Explaining(self._kinds, self._sign), None
         for name in group.members:
             holder = next((one for one in self._explaining(explaining, name)
-                           if one is not group and self._holds_others(one, time)), None)  # fmt: skip
+                           if one is not group and one.phase in HOLDING), None)  # fmt: skip
             if holder is None:
                 return None
             found = found or holder
         return found
-
-    def _holds_others(self, group: NoticeGroup, time: int) -> bool:
-        self._settled(group, time)
-        return group.phase in HOLDING
 
     def _explaining(self, explaining: Explaining, name: Name) -> Iterator[NoticeGroup]:
         """The notices of what stands above an entity, or explains it."""
@@ -536,7 +535,7 @@ class Fold:
         self._release(group)
         for held in [self.groups[key] for key in self._holds.get(group.key, ())]:
             self._release(held)
-            held.phase, held.due = "Waiting", time + held.rule.lasting
+            held.phase, held.due = "Waiting", time + (held.rule.lasting or not held.is_of_one_tree)
             held.reached = max(held.reached, group.reached)
             held.meet(group)
             self._due.note(held)

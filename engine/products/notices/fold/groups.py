@@ -70,9 +70,10 @@ class NoticeGroup:
     home: whose clock tells when it is due. begins: the place from which on the log makes it. needs: the place from
     which on the log makes all that has a part in what it is now, such as what held it before. reached: the latest time
     of the log, also in other homes, when a record concerned it last, and the place of that. due: when it opens, or
-    closes, or its window ends. is_summary: whether it is what a window left. left: how many left, by class. former: who
-    left lately, and when. returned: under which names others may be who came back to it, and would else be there. last:
-    who left last. noted: when it falls due next, as the order knows it (`due`).
+    closes, or its window ends. left: how many left, by class. former: who left lately, and when. returned: under which
+    names others may be who came back to it, and would else be there. last: who left last, with what is said of
+    that, and what was said before. noted: when it falls due
+    next, as the order knows it (`due`).
     """
 
     rule: Rule
@@ -94,13 +95,12 @@ class NoticeGroup:
     left: Counter[str] = field(default_factory=Counter)
     former: dict[Name, int] = field(default_factory=dict)
     returned: dict[str, None] = field(default_factory=dict)
-    last: tuple[Name, Saying] | None = None
+    last: tuple[Name, Saying, Saying] | None = None
     opened_at: int = 0
     ended_at: int = 0
     ended_as: str = ""
     held_by: Key | None = None
     window: OpenWindow | None = None
-    is_summary: bool = False
     is_flapping: bool = False
     is_announced: bool = False
     noted: int | None = None

@@ -25,7 +25,7 @@ def data_of(group: NoticeGroup, head: Name | None, below: int, why: tuple[Name, 
     below: how many more are concerned in notices that it holds. why: what explains the head, if that is not concerned
     itself.
     """
-    about = group.last if head is None else (head, group.members[head].said)
+    about = group.last if head is None else (head, group.members[head].said, None)
     found: dict[str, Any] = {
         "severity": group.rule.severity, "to": list(group.rule.to), "number": len(group.members), "most": group.most,
         "below": below, "names": [*_names(group.members)], "kinds": dict(_kinds(group.members)),
@@ -67,13 +67,17 @@ def _kinds(members: Iterable[Name]) -> list[tuple[str, int]]:
     return Counter(kind for kind, _ in members).most_common(NAMED)
 
 
-def _about(name: Name, said: Saying) -> dict[str, Any]:
-    """What the last record of the head says."""
+def _about(name: Name, said: Saying, was: Saying | None) -> dict[str, Any]:
+    """What the last record of the head says. was: what one said before, by which it was concerned; None if it still is.
+
+    Who hears of the end, or that it comes and goes, wants to know of what.
+    """
+    before = {} if was is None else {"was": {"state": was.state, "reason": was.reason, "message": was.message}}
     return {
         "about": "/".join(name),
         "state": said.state,
         "trigger": said.trigger,
-        "said": {"reason": said.reason, "message": said.message},
+        "said": {"reason": said.reason, "message": said.message, **before},
         "cause": {
             "event": said.event, "source": said.source, "by": said.by, "position": said.position, "actor": said.actor,
         },

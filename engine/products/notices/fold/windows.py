@@ -94,6 +94,10 @@ class Windows:
                       for one in self._asked.get(above, {}).values() if one.since <= time_ns < one.until]  # fmt: skip
         return max(found, key=lambda one: (one.until, one.name, -one.place), default=None)
 
+    def end_after(self, time_ns: int) -> int | None:
+        """The next end of a window by the clock after a time, ns; None if there is none."""
+        return min((end for one in self._windows if (end := _end_after(one, time_ns)) is not None), default=None)
+
     def _open(self, asked: OpenedByIntent) -> None:
         self._asked.setdefault(asked.id, {})[asked.window, asked.kind] = asked
         self._ending.setdefault(_root_of(asked.id), deque()).append((asked.until, asked.id))
@@ -127,3 +131,11 @@ def _open_until(window: QuietWindow, time_ns: int) -> int:
         return ends if begins <= time_ns < ends else 0
     last = None if window.schedule is None else window.schedule.last(time_ns // MINUTE)
     return 0 if last is None else last * MINUTE + window.lasting
+
+
+def _end_after(window: QuietWindow, time_ns: int) -> int | None:
+    """The next end of a window by the clock after a time, ns."""
+    if window.between is not None:
+        return window.between[1] if window.between[1] > time_ns else None
+    begins = None if window.schedule is None else window.schedule.first((time_ns - window.lasting) // MINUTE + 1)
+    return None if begins is None else begins * MINUTE + window.lasting

@@ -18,12 +18,12 @@ NAMED = 10
 TITLES: Final[Mapping[MessageWord, str]] = {
     "begin":    "{severity}: {what} {state}{reason}{more}{late}",
     "happened": "{severity}: {what} {state}{reason}{more}{late}",
-    "flapping": "FLAPPING: {what} comes and goes{more}{late}",
+    "flapping": "FLAPPING: {what} comes and goes{reason}{more}{late}",
     "change":   "CHANGED: {what} {state}{reason}{more}{late}",
     "reminder": "STILL {severity}: {what} {state}{lasting}{more}{late}",
     "given_back": "NOT DEALT WITH: {what} {state}{lasting}{more}{late}",
     "end":      "OVER: {what} {ended}{lasting}{late}",
-    "past":     "WAS {severity}: {what}, {ended}{lasting}{late}",
+    "past":     "WAS {severity}: {what}{reason}, {ended}{lasting}{late}",
 }  # fmt: skip
 ENDED = {"good": "good again", "excused": "excused", "gone": "gone", "": "over"}
 """How a notice ended, in words."""
@@ -35,10 +35,9 @@ _BREAKS = re.compile(r"\s+")
 def title(message: NoticeMessage) -> str:
     """One line that says what happened to what."""
     data = message.data
-    reason = _part(data, "said", "reason")
     words = {
         "severity": message.severity.upper(), "what": _about(data), "state": states(str(data.get("state", ""))),
-        "reason": f" ({reason})" if reason else "", "more": _more(message), "ended": _ended(data),
+        "reason": _reason(message), "more": _more(message), "ended": _ended(data),
         "lasting": _lasting(message), "late": _late(message),
     }  # fmt: skip
     shape = TITLES[message.word]
@@ -83,10 +82,29 @@ def _lines(message: NoticeMessage) -> Iterator[str]:
     yield f"Notice {message.notice}"
 
 
+def _reason(message: NoticeMessage) -> str:
+    """The reason in brackets; of what nobody has heard of the state that it was in, too."""
+    was = _before(message.data)
+    reason = was["reason"] or ("" if message.word == "past" else _part(message.data, "said", "reason"))
+    state = states(was["state"]) if message.word == "past" else ""
+    return "".join(f" {one}" for one in (state, f"({reason})" if reason else "") if one)
+
+
+def _before(data: Mapping[str, Any]) -> Mapping[str, str]:
+    """What was said of the head before it left; texts that are empty if it has not."""
+    said = data.get("said")
+    was = said.get("was") if isinstance(said, Mapping) else None
+    was = was if isinstance(was, Mapping) else {}
+    return {name: str(was.get(name) or "") for name in ("state", "reason", "message")}
+
+
 def _why(data: Mapping[str, Any]) -> Iterator[str]:
     said = ": ".join(filter(None, (_part(data, "said", "reason"), _part(data, "said", "message"))))
     if said:
         yield said
+    was = _before(data)
+    if was["state"]:
+        yield f"Was {': '.join(filter(None, (states(was['state']), was['reason'], was['message'])))}"
     if about := _part(data, "because", "about"):
         told = _part(data, "because", "said")
         state = states(_part(data, "because", "state"))
