@@ -124,9 +124,12 @@ def test_a_repository_that_cannot_be_fetched_is_never_ready() -> None:
     assert (life.state("git_repo", "infra"), life.attributes("git_repo", "infra")["commit"]) == ("Ready", "abc")
 
 
+RUNS = {**deployment(), "status": {"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}}
+
+
 @pytest.mark.parametrize(("live", "desired", "state"), [
     (None, deployment(), "Missing"), (deployment(), None, "Orphaned"), (deployment(replicas=1), deployment(replicas=2), "Modified"),
-    (deployment(replicas=2), deployment(replicas=2), "NotReady"), (deployment(), deployment(), "Ready"),
+    (deployment(replicas=2), deployment(replicas=2), "NotReady"), (deployment(), deployment(), "NotReady"), (RUNS, deployment(), "Ready"),
 ])  # fmt: skip
 def test_an_observation_is_judged(live: Any, desired: Any, state: str) -> None:
     found = f"{ON}/apps:Deployment/shop/it"

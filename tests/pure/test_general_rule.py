@@ -143,6 +143,14 @@ def test_what_was_once_called_healthy(found: dict[str, Any], expected: str, said
     assert (health.status, health.message) == (expected, said)
 
 
+def test_what_is_for_information_only_decides_nothing_and_is_told() -> None:
+    found = assess_health(widget(condition("Ready", "False", severity="Info", reason="Reconciling", message="wait")))
+    assert (found.status, found.message) == (
+        N,
+        "its conditions decide nothing (severity Info): Ready False (Reconciling): wait",
+    )
+
+
 def test_a_listener_that_fails_is_a_concern_of_its_gateway() -> None:
     gateway = reported("gateway.networking.k8s.io/v1", "Gateway", condition("Programmed", "False"), **LISTENER)
     assert [one.message for one in assess_health(gateway).concerns] == ["no certificate"]

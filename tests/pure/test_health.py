@@ -274,6 +274,26 @@ def test_other_kinds(api: str, kind: str, parts: dict[str, Any], expected: str |
     assert said(kubernetes_object(api, kind, **parts)) == expected
 
 
+@pytest.mark.parametrize(("api", "kind", "parts", "says"), [
+    ("v1", "PersistentVolumeClaim", {"status": {"phase": "Pending"}}, "no provisioner has begun: it may wait for the first Pod"),
+    ("v1", "PersistentVolumeClaim", {"status": {"phase": "Lost"}}, "its volume is gone"),
+    ("v1", "Service", {"spec": {"type": "LoadBalancer"}, "status": {}}, "no load balancer is assigned yet"),
+    ("networking.k8s.io/v1", "Ingress", {"status": {"loadBalancer": {}}}, "no load balancer is assigned yet"),
+])  # fmt: skip
+def test_what_is_not_well_says_why_where_its_status_does_not(
+    api: str, kind: str, parts: dict[str, Any], says: str
+) -> None:
+    found = kubernetes_object(api, kind, **parts)
+    assert assess_health(found, ALAUDA).message.startswith(says)
+    assert assess_health(found, ARGO).message == ""
+
+
+def test_a_claim_that_a_provisioner_has_taken_waits_for_it() -> None:
+    taken = {"annotations": {"volume.kubernetes.io/storage-provisioner": "csi"}}
+    found = kubernetes_object("v1", "PersistentVolumeClaim", metadata=taken, status={"phase": "Pending"})
+    assert assess_health(found, ALAUDA) == (P, "")
+
+
 ABLE, LIMITED = condition("AbleToScale", message="able"), condition("ScalingLimited", message="limited")
 
 

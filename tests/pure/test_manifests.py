@@ -234,3 +234,12 @@ def test_what_has_no_name_in_git_is_neither_missing_nor_too_much() -> None:
     told = [event for one in (config(), made, other) for event in observer.see(ObjectChange(one))]
     assert ["desired" in event["data"] for event in told] == [True, False, True]
     assert [*observer.missing()] == []
+
+
+def test_a_job_that_removes_itself_may_have_ended() -> None:
+    job = {**kind_in("batch/v1", "Job", name="migrate"), "spec": {"ttlSecondsAfterFinished": 100}}
+    [_, (_, found)] = assess_all([config()], [config(), job]).resources
+    assert found.health is not None
+    assert (found.health.status, found.sync) == ("Missing", "OutOfSync")
+    assert found.why == found.health.message
+    assert "it removes itself 100 s after it has ended" in found.why

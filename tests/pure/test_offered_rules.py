@@ -85,7 +85,8 @@ def test_a_script_comes_first_and_what_is_built_in_last() -> None:
 
 def test_without_any() -> None:
     plugin_rules.cache_clear()
-    assert said(deployment()) == ("Healthy", "")
+    runs = {"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}
+    assert said({**deployment(), "status": runs}) == ("Healthy", "")
 
 
 def versions() -> dict[str, str]:

@@ -22,7 +22,7 @@ from phaseline.machines.kinds.kubernetes.health.registry import BuiltIn, judge, 
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult, not_assessed, unknown
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.table import KnownRule
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, made_name
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind, made_name
 from phaseline.machines.kinds.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, MISSING, SOURCE_ORDER, Profile
@@ -67,6 +67,7 @@ class Assessment(NamedTuple):
 
 
 UNKNOWN_DESIRED = "what Git declares is not known"
+ABSENT = "it is in Git, and not in the cluster"
 MADE_ANEW = "Git gives it no name, only generateName: each apply makes another one"
 
 
@@ -200,7 +201,7 @@ def _sync(
         extraneous = live is not None and "IgnoreExtraneous" in _options(live)
         return Assessment(None, OUT_OF_SYNC, "it is in the cluster, and not in Git", counts=not extraneous)
     if live is None:
-        return Assessment(None, OUT_OF_SYNC, "it is in Git, and not in the cluster")
+        return Assessment(None, OUT_OF_SYNC, _absence(desired))
     found, hidden, wrong = compare_sides(live, desired, overrides, scripts, dry_run, facts, explains=explains)
     places = _places(found) if found else ""
     sync, why = OUT_OF_SYNC if found else SYNCED, "; ".join(filter(None, (places, another_version(desired, live))))
@@ -220,7 +221,16 @@ def _health(
 ) -> HealthResult | None:  # fmt: skip
     if live is not None:
         return _assess_live(live, rules, profile, scripts, now, facts)
-    return None if desired is None else HealthResult(MISSING, "it is in Git, and not in the cluster")
+    return None if desired is None else HealthResult(MISSING, _absence(desired))
+
+
+def _absence(desired: Manifest) -> str:
+    """What to say of an object that is not in the cluster; of a Job that removes itself, that it may have ended."""
+    spec = desired.get("spec")
+    seconds = spec.get("ttlSecondsAfterFinished") if isinstance(spec, MAPS) else None
+    if group_kind(desired) != ("batch", "Job") or type(seconds) is not int:
+        return ABSENT
+    return f"{ABSENT}: it removes itself {seconds} s after it has ended (ttlSecondsAfterFinished)"
 
 
 def _is_hook(live: ManifestPart | None, desired: Manifest | None) -> bool:

@@ -25,6 +25,7 @@ from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
 from phaseline.machines.kinds.kubernetes.profiles import DEGRADED, HEALTHY, PAUSED, PROGRESSING, UNKNOWN
 
 NOTHING_KNOWN = "its status has no condition that is known"
+FOR_INFORMATION = "its conditions decide nothing (severity Info)"
 PARTS_SILENT = "not all of its parts say how they are"
 NO_STATUS = "it has no status"
 VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN, SUCCESS: HEALTHY, PART: HEALTHY}
@@ -59,6 +60,8 @@ def by_general_rule(live: Manifest) -> HealthResult:
         return not_assessed(NO_STATUS)
     if silent:
         return not_assessed(PARTS_SILENT)
+    if informing := [str(evidence_of(one)) for one in conditions if one.get("severity") == INFO]:
+        return not_assessed(f"{FOR_INFORMATION}: {informing[0]}")
     unknown = ", ".join(sorted({text(one.get("type")) for one in conditions} - {""}))
     return not_assessed(f"{NOTHING_KNOWN} ({unknown})" if unknown else NOTHING_KNOWN)
 

@@ -7,16 +7,19 @@ from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult, healthy, progressing
 from phaseline.machines.kinds.kubernetes.profiles import Profile
 
+UNASSIGNED = "no load balancer is assigned yet"
+"""The message where none is assigned. Argo CD gives none."""
 
-def ingress(live: ManifestPart, _: Profile) -> HealthResult:
+
+def ingress(live: ManifestPart, profile: Profile) -> HealthResult:
     """Ingress of any version."""
-    return healthy() if _is_assigned(live) else progressing()
+    return healthy() if _is_assigned(live) else progressing("" if profile.follows_argo else UNASSIGNED)
 
 
-def service(live: ManifestPart, _: Profile) -> HealthResult:
+def service(live: ManifestPart, profile: Profile) -> HealthResult:
     """v1 Service."""
     waits = live.map("spec").text("type") == "LoadBalancer" and not _is_assigned(live)
-    return progressing() if waits else healthy()
+    return progressing("" if profile.follows_argo else UNASSIGNED) if waits else healthy()
 
 
 def api_service(live: ManifestPart, _: Profile) -> HealthResult:

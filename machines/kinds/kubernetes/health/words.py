@@ -53,6 +53,10 @@ CONDITIONS = (
     ("ResolvedRefs",                   STEP,        TERMINAL),
     ("NamesAccepted",                  STEP,        TERMINAL),
     ("LastAsyncOperation",             STEP,        TERMINAL),
+    ("*Configured",                    STEP,        PASSING),
+    ("*Connected",                     STEP,        PASSING),
+    ("*Reachable",                     STEP,        PASSING),
+    ("Online",                         STEP,        PASSING),
     ("ContinuousArchiving",             STEP,        TERMINAL),
     # failure: True says that something is wrong
     ("PartiallyReady",                 FAILURE,     ""),
@@ -91,6 +95,7 @@ CONDITIONS = (
     ("*Unreachable",                    FAILURE,     ""),
     ("*Violation",                     FAILURE,     ""),
     ("*Unhealthy",                     FAILURE,     ""),
+    ("*Failing",                       FAILURE,     ""),
     ("*Missing",                       FAILURE,     ""),
     ("*Exceeded",                      FAILURE,     ""),
     ("*Pressure",                      FAILURE,     ""),

@@ -1,9 +1,10 @@
-"""Known kinds of the Argo projects. Belongs here: Rollouts, Events, Workflows, ApplicationSets, the GitOps Promoter.
+"""Known kinds of the Argo projects.
 
-Does not: Argo CD's Application, which is an entity of its own (`kinds.gitops`); Workflow (`health.argo`).
+Belongs here: Rollouts, Events, Workflows, ApplicationSets, the GitOps Promoter, an Application that another one
+deploys. Does not: an Application as an entity of its own (`kinds.gitops`); Workflow (`health.argo`).
 """
 
-from phaseline.machines.kinds.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, U
+from phaseline.machines.kinds.kubernetes.known.rows import NONE, D, Family, H, KnownKind, M, N, P, S, U
 from phaseline.machines.kinds.kubernetes.known.rows import StatusRow as Row
 
 # fmt: off
@@ -59,6 +60,15 @@ FAMILIES = (
         KnownKind("argoproj.io", "AnalysisRun | Experiment", RUN),
     )),
     Family("Argo CD", "https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/", (
+        KnownKind("argoproj.io", "Application", (
+            Row(".status.health.status = Healthy",            H),
+            Row(".status.health.status = Degraded",           D),
+            Row(".status.health.status = Progressing",        P),
+            Row(".status.health.status = Suspended",          S),
+            Row(".status.health.status = Missing",            M,              message="Argo CD says that it is missing"),
+            Row(".status.health.status = Unknown",            U,              message="Argo CD says that its health is not known"),
+            Row("",                                           N,              message="Argo CD does not say how it is"),
+        ), message=".status.health.message"),
         KnownKind("argoproj.io", "ApplicationSet", (
             Row("ErrorOccurred = True",                       D),
             Row("ResourcesUpToDate = False",                  D),
