@@ -259,10 +259,13 @@ def reader_of(
 
 
 async def read_all(
-    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start"
+    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", least: int = 0
 ) -> AsyncIterator[list[Stored]]:
-    """The messages that are in the stream now, as lists, in order. The last list can hold newer messages too."""
-    async with reader_of(wire, stream, filters, start) as reader:
+    """The messages that are in the stream now, as lists, in order. The last list can hold newer messages too.
+
+    least: as for `Reader`.
+    """
+    async with reader_of(wire, stream, filters, start, least=least) as reader:
         while not reader.caught_up:
             if messages := await reader.take(BUFFER):
                 yield messages

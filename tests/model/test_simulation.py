@@ -13,11 +13,17 @@ from unittest import mock
 import pytest
 
 from phaseline.engine.log import foreign, table_eras
+from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Reader, Stored
 from phaseline.engine.nats.streams import layout_of, provision
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.worker.erasure import Erasure
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Cause, Rejection
 from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.simulation import judge, schedule, tables
 from tests.support.simulation.connection import Frame
 from tests.support.simulation.plant import PARTITIONS, Plant, running
@@ -255,6 +261,42 @@ def test_a_former_leader_and_a_replica_that_lags_take_no_record_from_an_archive(
         assert (said, bool(asked)) == ([""], True)
         assert plant.archive.held()[1]
         assert not judge.problems(plant)
+
+
+def test_a_former_leader_that_knows_of_no_rejected_secret_leaves_none_behind() -> None:
+    """The one that ends before it has erased it is followed by an owner that looks what it has left."""
+    plant, told = lived(1), list[Rejection]()
+    refused = Rejection(
+        "resource",
+        "shop/shop/core:Secret/shop/key",
+        "observed",
+        "secret",
+        "no",
+        None,
+        (),
+        Cause(1, "e", "/x", "event"),
+        1,
+    )
+
+    async def told_to(wire: Wire) -> None:
+        installation = Installation(wire, layout_of(plant.settings, PARTITIONS), BUILT_IN_KINDS)
+        subject = installation.subjects.checkpoint(0)
+        fence = Written(subject, (await wire.publish_acked(subject, b"{}")).seq)
+        told.extend([one async for one in Erasure(installation, 0, fence)._told()])
+
+    with running(plant):
+        plant.start_worker()
+        assert plant.world.run(lambda: "pl-LEASE" in plant.hub.streams, 20.0)
+        plant.world.pass_by(2.0)
+        plant.kill_worker(plant.workers[0])
+        moment = plant.world.time_ns()
+        plant.world.pass_by(0.1)
+        subject = Subjects("pl").rejection(0, "resource", "secret", refused.id)
+        plant.hub.streams["pl-LOG"].publish(subject, wire_codec.write(refused, 0, 1, "phaseline/pl"), None)
+        with former_leader(plant, moment, ("STREAM.MSG.GET",), ".secret.") as asked:
+            plant.world.complete(plant.world.process("owner"), plant.operated(told_to))
+    assert asked
+    assert [one.id for one in told] == [refused.id]
 
 
 async def unasked(*_: object) -> None:
