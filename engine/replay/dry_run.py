@@ -19,8 +19,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
-from phaseline.engine.nats import frames
-from phaseline.engine.nats.api_reply import Reply
+from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.publish.compose import EventMessage
@@ -80,7 +79,7 @@ async def dry_run(
 async def _decided(installation: Installation, partition: int) -> int:
     """The position up to which the partition is decided, by the copy of its checkpoint in STATE; 0 if there is none."""
     subject = installation.subjects.state_checkpoint(partition)
-    reply = await _direct_get(installation, f"{installation.layout.state}.{subject}", b"")
+    reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
     if reply is None:
         return 0
     try:
@@ -96,7 +95,7 @@ async def _is_newer(installation: Installation, subject: str, sequence: int) -> 
     """Whether EVENTS has an event under `subject` after `sequence`; None if this user may not read EVENTS."""
     try:
         payload = json.dumps({"last_by_subj": subject}).encode()
-        reply = await _direct_get(installation, installation.layout.events, payload)
+        reply = await direct(installation.wire, installation.layout.events, payload)
     except NotPermitted:
         return None
     return reply is not None and int(reply.headers["Nats-Sequence"]) > sequence
@@ -105,12 +104,6 @@ async def _is_newer(installation: Installation, subject: str, sequence: int) -> 
 def _differing(kinds: Kinds, eras: list[Era]) -> str:
     """How these tables differ from those of the last worker that took the partition; empty if they do not."""
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
-
-
-async def _direct_get(installation: Installation, target: str, payload: bytes) -> Reply | None:
-    """The message that a direct get finds; None if there is none."""
-    reply = await installation.wire.request(installation.wire.api_subject(f"DIRECT.GET.{target}"), payload)
-    return None if frames.STATUS in reply.headers else reply
 
 
 async def _load(

@@ -19,6 +19,8 @@ from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Reader, Stored
 from phaseline.engine.nats.streams import layout_of, provision
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.pipeline import PublishResult, publish_many
 from phaseline.engine.worker.erasure import Erasure
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Cause, Rejection
@@ -297,6 +299,23 @@ def test_a_former_leader_that_knows_of_no_rejected_secret_leaves_none_behind() -
             plant.world.complete(plant.world.process("owner"), plant.operated(told_to))
     assert asked
     assert [one.id for one in told] == [refused.id]
+
+
+def test_an_event_that_has_the_id_of_another_one_is_stored_though_a_replica_lags() -> None:
+    """The server takes it for a repeat, and the replica that is asked of what does not have that one yet."""
+    plant, found = lived(1, 0), list[PublishResult]()
+
+    async def published(wire: Wire) -> None:
+        plant.hub.network.behind = lambda: 0.7  # type: ignore[method-assign]
+        events = ((subject, b'{"x": %d}' % number) for number, subject in enumerate(("node.ready.n1", "node.ready.n2")))
+        messages = [EventMessage(f"pl.events.c1.{subject}", body, "one", "one", "/x") for subject, body in events]
+        found.append(await publish_many(wire, messages))
+
+    with running(plant):
+        plant.start_worker()
+        assert plant.world.run(lambda: "pl-LEASE" in plant.hub.streams, 20.0)
+        plant.world.complete(plant.world.process("publisher"), plant.operated(published))
+    assert found == [PublishResult(2, 0)]
 
 
 async def unasked(*_: object) -> None:
