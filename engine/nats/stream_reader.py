@@ -251,14 +251,15 @@ def reader_of(
 
 
 async def read_all(
-    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", last: int | None = None
+    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", last: int | None = None, least: int = 0
 ) -> AsyncGenerator[list[Stored], None]:
     """The messages that are in the stream now, as lists, in order. last: those up to this sequence.
 
-    Without it, the last list can hold newer messages too. Where all messages are read, `last` is one that was there
-    (`Reader`).
+    Without it, the last list can hold newer messages too. Where all messages are read, `last` is one that was there.
+    least: as for `Reader`.
     """
-    async with reader_of(wire, stream, filters, start, least=0 if filters else last or 0) as reader:
+    least = max(least, 0 if filters else last or 0)
+    async with reader_of(wire, stream, filters, start, least=least) as reader:
         while not reader.caught_up:
             messages = await reader.take(BUFFER)
             is_over = last is not None and bool(messages) and messages[-1].sequence >= last

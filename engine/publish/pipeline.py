@@ -20,6 +20,7 @@ import msgspec
 from phaseline.engine import logs
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Ack, can_pass, read_ack
+from phaseline.engine.nats.direct_get import LOOKS, NOT_FOUND
 from phaseline.engine.nats.streams import why_unstored
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
@@ -60,7 +61,7 @@ class PublishResult(NamedTuple):
 class _Flying(msgspec.Struct, eq=False):
     """An event without an answer yet. `since`: when it was last sent, by the loop's clock; 0 if not yet.
 
-    repeated: the server took its first try for a repeat, and we look whether it is one.
+    repeated: the server took its first try for a repeat, and we look whether it is one. looks: how often we did.
     """
 
     message: EventMessage
@@ -68,6 +69,7 @@ class _Flying(msgspec.Struct, eq=False):
     since: float
     again: bool = False
     repeated: bool = False
+    looks: int = 0
 
 
 class Pipeline:
@@ -290,7 +292,8 @@ class Pipeline:
 
     def _answered(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         if subject[self._skip] == "=":
-            self._looked(int(subject[self._skip + 1 :]), block)
+            which, sequence, stream = subject[self._skip + 1 :].split("=", 2)
+            self._looked(int(which), block, Ack(stream, int(sequence), duplicate=True))
             return
         number = int(subject[self._skip :])
         flying = self._flying.get(number)
@@ -327,16 +330,22 @@ class Pipeline:
 
     def _look(self, number: int, flying: _Flying, ack: Ack) -> None:
         """Ask for the event that the server takes this one for."""
-        flying.repeated = True
+        if self._failed or self._flying.get(number) is not flying:
+            return
+        flying.repeated, flying.looks, flying.since = True, flying.looks + 1, self._loop.time()
         to, body = self._wire.api_subject(f"DIRECT.GET.{ack.stream}"), json.dumps({"seq": ack.seq}).encode()
-        self._send(self._wire.frame(to, body, None, f"{self._inbox}.={number}"))
+        self._send(self._wire.frame(to, body, None, f"{self._inbox}.={number}={ack.seq}={ack.stream}"))
 
-    def _looked(self, number: int, block: bytes | None) -> None:
+    def _looked(self, number: int, block: bytes | None, ack: Ack) -> None:
         """Count the event, or send it under another id if the stored one has another subject."""
         flying = self._flying.get(number)
         if flying is None or not flying.repeated:
             return
-        stored = frames.read_headers(block or b"").get("Nats-Subject")
+        headers = frames.read_headers(block or b"")
+        if headers.get(frames.STATUS) == NOT_FOUND and self._wire.clustered and flying.looks < LOOKS:
+            self._loop.call_later(PAUSE, self._look, number, flying, ack)  # a replica may not have it yet
+            return
+        stored = headers.get("Nats-Subject")
         if stored is None or is_stored_as(flying.message.subject, stored):
             self._land(number)
             self._count(None, repeat=True)

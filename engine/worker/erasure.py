@@ -13,9 +13,10 @@ from typing import NamedTuple, Self
 
 from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent
+from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
-from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.erase import copy_on, erase
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.schemas import codec
@@ -43,8 +44,9 @@ class Erasable(NamedTuple):
 class Erasure:
     """The erasures of one partition, during `async with Erasure(...)`. They run beside its commits."""
 
-    def __init__(self, installation: Installation, partition: int) -> None:
-        self._installation, self._partition = installation, partition
+    def __init__(self, installation: Installation, partition: int, behind: Written) -> None:
+        """behind: the checkpoint of the owner: what a former one told before it is looked for (`foreign.standing`)."""
+        self._installation, self._partition, self._behind = installation, partition, behind
         self._bans, self._copies = installation.kinds.bans, installation.kinds.copies
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -121,9 +123,11 @@ class Erasure:
         """The rejections of this partition, in the log, whose events held banned content."""
         installation = self._installation
         filter_ = installation.subjects.secrets(self._partition)
-        if await last_message_from_leader(installation.wire, installation.layout.log, filter_) is None:
+        wire, log = installation.wire, installation.layout.log
+        last = (await foreign.standing(wire, log, filter_, lambda _: True, self._behind)).end
+        if not last:
             return  # most partitions have none, and this one request costs less than a consumer
-        async for slice_ in read_all(installation.wire, installation.layout.log, [filter_]):
+        async for slice_ in read_all(wire, log, [filter_], least=last):
             for stored in slice_:
                 try:
                     record = reading.read(stored.data)

@@ -12,12 +12,19 @@ from unittest import mock
 import pytest
 
 from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Reader, Stored
 from phaseline.engine.nats.streams import layout_of, provision
 from phaseline.engine.nats.wire import Wire
-from phaseline.schemas import codec
+from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.pipeline import PublishResult, publish_many
+from phaseline.engine.worker.erasure import Erasure
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Cause, Rejection
 from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.simulation import judge, schedule, tables
 from tests.support.simulation.connection import Frame
 from tests.support.simulation.plant import PARTITIONS, Plant, running
@@ -255,6 +262,59 @@ def test_a_former_leader_and_a_replica_that_lags_take_no_record_from_an_archive(
         assert (said, bool(asked)) == ([""], True)
         assert plant.archive.held()[1]
         assert not judge.problems(plant)
+
+
+def test_a_former_leader_that_knows_of_no_rejected_secret_leaves_none_behind() -> None:
+    """The one that ends before it has erased it is followed by an owner that looks what it has left."""
+    plant, told = lived(1), list[Rejection]()
+    refused = Rejection(
+        "resource",
+        "shop/shop/core:Secret/shop/key",
+        "observed",
+        "secret",
+        "no",
+        None,
+        (),
+        Cause(1, "e", "/x", "event"),
+        1,
+    )
+
+    async def told_to(wire: Wire) -> None:
+        installation = Installation(wire, layout_of(plant.settings, PARTITIONS), BUILT_IN_KINDS)
+        subject = installation.subjects.checkpoint(0)
+        fence = Written(subject, (await wire.publish_acked(subject, b"{}")).seq)
+        told.extend([one async for one in Erasure(installation, 0, fence)._told()])
+
+    with running(plant):
+        plant.start_worker()
+        assert plant.world.run(lambda: "pl-LEASE" in plant.hub.streams, 20.0)
+        plant.world.pass_by(2.0)
+        plant.kill_worker(plant.workers[0])
+        moment = plant.world.time_ns()
+        plant.world.pass_by(0.1)
+        subject = Subjects("pl").rejection(0, "resource", "secret", refused.id)
+        plant.hub.streams["pl-LOG"].publish(subject, wire_codec.write(refused, 0, 1, "phaseline/pl"), None)
+        with former_leader(plant, moment, ("STREAM.MSG.GET",), ".secret.") as asked:
+            plant.world.complete(plant.world.process("owner"), plant.operated(told_to))
+    assert asked
+    assert [one.id for one in told] == [refused.id]
+
+
+def test_an_event_that_has_the_id_of_another_one_is_stored_though_a_replica_lags() -> None:
+    """The server takes it for a repeat, and the replica that is asked of what does not have that one yet."""
+    plant, found = lived(1, 0), list[PublishResult]()
+
+    async def published(wire: Wire) -> None:
+        plant.hub.network.behind = lambda: 0.7  # type: ignore[method-assign]
+        events = ((subject, b'{"x": %d}' % number) for number, subject in enumerate(("node.ready.n1", "node.ready.n2")))
+        messages = [EventMessage(f"pl.events.c1.{subject}", body, "one", "one", "/x") for subject, body in events]
+        found.append(await publish_many(wire, messages))
+
+    with running(plant):
+        plant.start_worker()
+        assert plant.world.run(lambda: "pl-LEASE" in plant.hub.streams, 20.0)
+        plant.world.complete(plant.world.process("publisher"), plant.operated(published))
+    assert found == [PublishResult(2, 0)]
 
 
 async def unasked(*_: object) -> None:

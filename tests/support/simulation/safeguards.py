@@ -3,13 +3,14 @@
 Belongs here: the safeguards, and what their absence leads to. Does not: safeguards of the model (`commit_model`).
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 from unittest import mock
 
 from phaseline.engine.log import foreign, table_eras
 from phaseline.engine.nats.reader import Reader
+from phaseline.engine.replay.archive import log_slice
 from phaseline.engine.replay.archive.last_states import LastStates
 from phaseline.engine.worker.ownership import repair_timers
 from phaseline.engine.worker.ownership.fenced_commit import Fence
@@ -60,6 +61,13 @@ async def _nobody_asked(_: object) -> int:
     return 0
 
 
+@contextmanager
+def _any_replica_believed() -> Iterator[None]:
+    """Nobody asks the leader where a stream ends; nor does an archive know of a record that it must reach."""
+    with mock.patch.object(Reader, "_last_of_leader", _nobody_asked), mock.patch.object(log_slice, "written", _nothing):
+        yield
+
+
 async def _nothing(*_: object) -> None:
     """A safeguard that does nothing."""
 
@@ -92,7 +100,7 @@ SAFEGUARDS = {
         ("answers_lost",),
     ),
     "the end that the leader says": Safeguard(
-        lambda: mock.patch.object(Reader, "_last_of_leader", _nobody_asked),
+        _any_replica_believed,
         ("replicas_lag", "archived"),
         problem="",
     ),
