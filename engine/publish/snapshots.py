@@ -138,9 +138,9 @@ def _yaml(text: bytes, name: str) -> Iterator[Any]:
         raise InvalidInput.bad_event_file(name=name, place="beginning", problem=str(error)) from error
 
 
-def read_file(file: Path, text: bytes | None = None) -> Sequence[Item]:
-    """The items in a file, or in the `text` that stands for it. Raises `InvalidInput.bad_event_file`."""
+def read_file(file: Path) -> Sequence[Item]:
+    """The items in a file. Raises `InvalidInput.bad_event_file`."""
     try:
-        return read_items(file.read_bytes() if text is None else text, str(file))
+        return read_items(file.read_bytes(), str(file))
     except OSError as error:
         raise InvalidInput.bad_event_file(name=file, place="beginning", problem=error.strerror or str(error)) from error

@@ -106,6 +106,7 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     assert "reported (snapshot of cluster/c1), unasked" in (await shell("history", "node", "c1/p/c")).out
     file.write_text("")
     assert "write [] to say that nothing is there" in (await shell(*AT, str(file))).err
+    assert "standard input, beginning: it is empty" in (await shell(*AT, "-", stdin=b"")).err
     assert (await shell(*AT[:4], "moon", "--snapshot", "-", "--wait", stdin=b"[]")).code == 2
 
 

@@ -28,6 +28,7 @@ async def test_an_operator_adds_sees_and_removes_an_edge(tmp_path: Path) -> None
         none = await shell("admin", "sites", "list")
         assert (none.code, none.out) == (0, "")
         assert "admin sites add NAME" in none.err
+        assert (await shell("admin", "sites")).err == none.err
         added = await shell("admin", "sites", "add", "c1", "--tree", "c1", "--json")
         assert (added.code, added.json["connected"], added.json["trees"]) == (0, True, ["c1"]), added
         await publish(found.edges["c1"], nodes("c1", 0, 3))

@@ -68,6 +68,15 @@ async def test_the_first_screen_begins_with_what_is_bad(chromium: Any, api: Api,
             assert tab.errors == []
 
 
+async def test_a_closed_tree_shows_on_a_phone_how_much_is_bad_in_it(chromium: Any, api: Api, client: Client) -> None:
+    bad = next(one for one in (await client.overview()).troubles if "/" in one.head.entity.id).head.entity.id
+    async with browser.tab(chromium, 390) as tab:
+        await tab.goto(f"{api.url}/tree")
+        await tab.page.locator(".row", has_text=bad.partition("/")[0]).locator(".narrow").first.wait_for()
+        rows = await tab.page.locator("#tree .row .name").all_inner_texts()
+        assert not [one for one in rows if "null" in one]
+
+
 async def test_what_happens_is_shown_at_once(chromium: Any, api: Api, client: Client) -> None:
     async with browser.tab(chromium) as tab:
         await tab.goto(f"{api.url}/tree")

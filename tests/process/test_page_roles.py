@@ -63,6 +63,30 @@ async def test_a_link_with_a_token_logs_in(chromium: Any, site: Site) -> None:
         assert tab.errors == []
 
 
+async def test_a_wrong_token_is_answered_in_words_for_people(chromium: Any, site: Site) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.page.goto(f"{site.api.url}/now")
+        await tab.page.fill("#token", "no such token")
+        await tab.page.get_by_role("button", name="Log in").click()
+        await tab.page.get_by_text("This token is not known here").wait_for()
+        await tab.page.route("**/v1/session", lambda route: route.abort())
+        await tab.page.get_by_role("button", name="Log in").click()
+        await tab.page.get_by_text("The server does not answer").wait_for()
+
+
+async def test_who_i_am_says_what_i_may_do_however_long_my_name(chromium: Any, site: Site) -> None:
+    name = "somebody-with-a-very-long-name.of-a-department@example.org"
+    site.tokens[name] = tokens.add(site.path, name, ["read:c1"])
+    for width in (390, 820, 1440):
+        async with browser.tab(chromium, width) as tab:
+            await logged_in(tab, site, name)
+            assert await tab.page.evaluate("document.documentElement.scrollWidth") == width
+            await tab.page.get_by_role("button", name=name).click()
+            facts = await tab.page.locator("dialog dl.facts").inner_text()
+            assert facts.split("\n")[:6] == ["Roles", "read", "May see", "c1", "May send to", "none"]
+            assert await tab.page.evaluate("document.documentElement.scrollWidth") == width
+
+
 async def test_a_reader_of_two_trees_meets_no_refusal(chromium: Any, site: Site) -> None:
     async with browser.tab(chromium) as tab:
         await logged_in(tab, site, "reader")

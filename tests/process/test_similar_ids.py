@@ -50,6 +50,17 @@ async def test_a_kind_alone_is_answered_with_the_command_that_lists_it(fleet: Cl
     assert said.err.endswith("\n  cluster is a kind: `phaseline list cluster` lists its entities\n")
 
 
+async def test_commands_that_show_nothing_of_a_tree_say_that_nobody_knows_it(fleet: Client, shell: Shell) -> None:
+    for words in (("list",), ("list", "--sort-by", "none"), ("watch", "--no-follow"), ("changes",), ("rejections",)):
+        said = await shell(*words, "--tree", "dept")
+        assert (said.code, said.out) == (0, "")
+        assert said.err.startswith("nothing is known of dept yet; did you mean depot?\n"), (words, said.err)
+    known = await shell("list", "node", "--tree", "depot")
+    assert known.err == "no entities found\n"
+    nothing = await shell("watch", "--tree", "depot", "--no-follow")
+    assert nothing.err.startswith("nothing happened there: --from says where to begin")
+
+
 async def test_only_so_many_ids_are_compared(fleet: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similar_ids, "MOST", 1)
     assert len(await similar_ids._ids(fleet, ["cluster", "node"], None)) == 1

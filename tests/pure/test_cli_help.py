@@ -155,6 +155,8 @@ def test_help_of_groups_and_of_commands() -> None:
 def test_help_fits_a_terminal(path: str, command: click.Command) -> None:
     assert isinstance(command, Page)
     shown = CliRunner().invoke(cli, [*path.split()[1:], "--help"], terminal_width=80)
+    if isinstance(command, click.Group):
+        assert [line for line in shown.output.splitlines()[1:] if line.endswith("...")] == []
     examples = {line for line, _ in command.examples}
     assert [line for line in shown.output.splitlines() if len(line) > 80 and line.strip() not in examples] == []
 

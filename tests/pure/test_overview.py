@@ -75,6 +75,20 @@ def test_an_ancestor_that_explains_others_stands_once_with_their_number() -> Non
     assert bad == sum(one.number + (one.head.state_class == "bad") for one in found.troubles)
 
 
+def test_its_text_says_what_is_bad_and_what_that_explains() -> None:
+    found = (
+        fleet().say(100, "cluster", "overdue", "c1", message="late").say(200, "node", "not_ready", "c2/p/n3").seen(300)
+    )
+    count, title, cluster, node = str(found).splitlines()
+    assert count == f"{sum(found.classes.values())} entities in {found.numbers['trees']} trees: " + ", ".join(
+        f"{number} {name}" for name, number in found.classes.items()
+    )
+    assert title == "troubles: 2"
+    assert cluster.startswith("  cluster c1 Stopped [Balance] since 2026-01-01 00:01:40Z: late")
+    assert cluster.endswith(" (+1 node_pool)")
+    assert node.startswith("  node c2/p/n3 Failed [NotReady] since ")
+
+
 def test_what_was_bad_before_by_itself_is_told_apart() -> None:
     story = fleet().say(100, "node", "not_ready", "c1/p/n1").say(200, "cluster", "error", "c1")
     found = story.seen(300)

@@ -15,7 +15,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import options, render, terminal
 from phaseline.engine.surfaces.cli.connection import FILE, connection_option
-from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.operations import leave_note
 from phaseline.engine.surfaces.cli.output import Output
@@ -42,12 +42,8 @@ TREES = click.option(
 PLACE = click.Path(dir_okay=False, path_type=Path)
 
 
-class EdgeGroup(Page, click.Group):
-    """A group of commands with examples."""
-
-
 @click.group(
-    cls=EdgeGroup,
+    cls=DefaultGroup,
     examples=[
         ("phaseline admin sites config c1 --hub nats-leaf://hub:7422 --keys ./keys --output c1.conf", "for its server"),
         ("phaseline admin sites add c1", "at the hub: take the events of c1 from there"),
@@ -57,7 +53,7 @@ class EdgeGroup(Page, click.Group):
 def edge() -> None:
     """Sites that lose their uplink: a NATS server beside the agents keeps their events, and the hub takes them.
 
-    docs/edge.md leads from nothing to a working edge.
+    Without a command, list them. docs/edge.md leads from nothing to a working edge.
     """
 
 

@@ -113,6 +113,12 @@ class DefaultGroup(Page, click.Group):
         super().__init__(**rest)
         self._default = default
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, each with its whole first sentence."""
+        found = [(name, self.commands[name].get_short_help_str(limit=1_000)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(found)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Add the default command if none is given, then parse as click does."""
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import MutableMapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 from phaseline.engine.surfaces.cli.controls import plain
 
@@ -159,42 +159,35 @@ SAID: Final = {
 
 
 class Incidents:
-    """The last processor of structlog, which makes a line for people of an event, or drops it."""
+    """Remembers which troubles were told."""
 
     def __init__(self) -> None:
         """Nothing was told yet."""
         self._told = dict[str, float]()
         """By trouble, or by sentence, when it was told last."""
 
-    def __call__(self, _: Any, method: str, event: MutableMapping[str, Any]) -> str:
-        """The line."""
-        name, now = str(event.pop("event")), time.monotonic()
+    def line(self, method: str, event: MutableMapping[str, Any]) -> str | None:
+        """The line for people of an event, which loses its name; None if nothing is to be said."""
+        name = str(event.pop("event"))
         sentence = SAID.get(name)
-        if sentence is None:
-            if method in ("debug", "info"):
-                _drop()
-            sentence = Sentence(_by_name(name, event))
-            text = sentence.text
-        else:
-            text = sentence.text.format_map(defaultdict(lambda: "?", event))
-        key = sentence.about or text
-        last = self._told.get(key)
-        if sentence.ends and last is None:
-            _drop()
-        if not sentence.ends and last is not None and now - last < AGAIN:
-            _drop()
-        if sentence.ends:
-            del self._told[sentence.about]
-        else:
-            self._told[key] = now
+        if sentence is None and method in ("debug", "info"):
+            return None
+        sentence = sentence or Sentence(_by_name(name, event).replace("{", "{{").replace("}", "}}"))
+        text = sentence.text.format_map(defaultdict(lambda: "?", event))
+        if not self._is_news(sentence, text):
+            return None
         traceback = f"\n{event['exception']}" if event.get("exception") else ""
         return f"{datetime.now().astimezone():%H:%M:%S}  {plain(text)}{traceback}"
 
-
-def _drop() -> NoReturn:
-    import structlog  # noqa: PLC0415  # it takes long to load; it is there, as it has called this
-
-    raise structlog.DropEvent
+    def _is_news(self, sentence: Sentence, text: str) -> bool:
+        """Whether it is to be said: a trouble again after a while, its end only if the trouble was said."""
+        key, now = sentence.about or text, time.monotonic()
+        last = self._told.pop(key, None)
+        if sentence.ends:
+            return last is not None
+        is_news = last is None or now - last >= AGAIN
+        self._told[key] = now if last is None or is_news else last
+        return is_news
 
 
 def _by_name(name: str, event: MutableMapping[str, Any]) -> str:

@@ -22,7 +22,17 @@ from phaseline.engine.log.questions.selector import Selector
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.surfaces.cells.reading import Reading
-from phaseline.engine.surfaces.cli import cells, following, names, options, render, selection, terminal, undecided
+from phaseline.engine.surfaces.cli import (
+    cells,
+    following,
+    names,
+    options,
+    render,
+    selection,
+    similar_ids,
+    terminal,
+    undecided,
+)
 from phaseline.engine.surfaces.cli.cells import Installations
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import WIDE, Column
@@ -113,6 +123,7 @@ def list_(
                 printing = ListPrinter(shown_list, output, lang, in_order=sort_by is None)
                 [(_, number)] = await reading.each(printing.print)
                 await shown_list.check(reading, installations.kinds, bool(number))
+                await similar_ids.tell_absent(await reading.clients(), tree if number == 0 else None)
                 say_how_many(number, output)
                 return cells.end(reading, output)
             listed = dict(await reading.each(shown_list.read))
@@ -126,6 +137,7 @@ def list_(
             now = max(0 if output.is_data else render.time_at(found.moment, cell) for cell, found in listed.items())
             page = EntityLines(installations.kinds, output, lang, now, with_class=wanted.by_class(sort_by))
             page.print(shown)
+            await similar_ids.tell_absent(await reading.clients(), None if shown else tree)
             if not follow:
                 say_how_many(len(shown), output)
                 return cells.end(reading, output)

@@ -143,7 +143,7 @@ def publish(
             )
         return terminal.run(publish_many.publish_file(settings, file, window, force=force, output=output))
     if kind is None or trigger is None or entity_id is None:
-        raise click.UsageError("give KIND TRIGGER ID, or --file; --help shows examples")
+        raise click.UsageError("give KIND TRIGGER ID, or --file, or --snapshot; --help shows examples")
 
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:

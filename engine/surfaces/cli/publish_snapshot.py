@@ -43,7 +43,10 @@ def run(
         raise click.UsageError("--confirm needs --seen: the highest event number in the records that were read")
     (kind, entity_id), range_ = words, {**options}
     below = range_.pop("below")
-    items = snapshots.read_file(file, sys.stdin.buffer.read() if str(file) == "-" else None)
+    if str(file) == "-":
+        items = snapshots.read_items(sys.stdin.buffer.read(), "standard input")
+    else:
+        items = snapshots.read_file(file)
 
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:

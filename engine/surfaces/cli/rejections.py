@@ -14,7 +14,7 @@ from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells.reading import records_of
-from phaseline.engine.surfaces.cli import names, options, publish, render, selection, terminal, undecided
+from phaseline.engine.surfaces.cli import names, options, publish, render, selection, similar_ids, terminal, undecided
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.operations import leave_note
@@ -134,6 +134,7 @@ def list_(
                 return
             records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
             shown = await show_records(client.kinds, records_of(records), None, output)
+            await similar_ids.tell_absent({"": client}, None if shown else which["tree"])
             if not output.is_data:
                 output.flush()
                 terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")

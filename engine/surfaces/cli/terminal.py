@@ -75,12 +75,21 @@ def _configure(stream: TextIO, least: int, colours: bool, *, lines_of_json: bool
     """Set structlog up to print on this stream."""
     import structlog  # noqa: PLC0415  # it takes long to load, and most commands log nothing
 
-    last: Any = structlog.processors.JSONRenderer()
+    last: Any
     if in_words:
         from phaseline.engine.surfaces.cli.incidents import Incidents  # noqa: PLC0415  # few commands need it
 
-        last = Incidents()
-    elif not lines_of_json:
+        incidents = Incidents()
+
+        def in_a_line(_: object, method: str, event: Any) -> str:
+            if (line := incidents.line(method, event)) is None:
+                raise structlog.DropEvent
+            return line
+
+        last = in_a_line
+    elif lines_of_json:
+        last = structlog.processors.JSONRenderer()
+    else:
         last = structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(
         processors=[

@@ -90,7 +90,9 @@ def watch(
                 return cells.end(reading, output)
             records = reading.watch(kind, partial(cells.tell, output), start=begins, follow=not no_follow, **which)
             try:
-                await show_records(kinds, records, limit, output, lang, selector, reading.names)
+                shown = await show_records(kinds, records, limit, output, lang, selector, reading.names)
+                if not shown and no_follow and not output.is_data:
+                    terminal.say("nothing happened there: --from says where to begin, as in --from start or --from 1h")
             finally:
                 if reading.places:
                     output.flush()

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine import logs, outgoing
 from phaseline.engine.log import as_of
@@ -32,6 +32,7 @@ from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.http.fleet.history_loader import HistoryLoader
 from phaseline.engine.surfaces.http.live.hub import Hub
 from phaseline.engine.surfaces.http.live.log_places import LogPlaces
+from phaseline.engine.surfaces.http.sharing import SharedMaking
 from phaseline.engine.surfaces.http.traffic import Traffic
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import plain
@@ -135,6 +136,8 @@ class Service:
         """Large answers, by place and query."""
         self.shapes = LastUsed[tuple[int, str], Shape](BODIES)
         """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
+        self.overviews = SharedMaking[tuple[dict[str, Any], Moment]]()
+        """Overviews of the present, by trees and length. Each looks at all entities."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
 
     @cached_property

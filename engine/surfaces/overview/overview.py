@@ -54,6 +54,11 @@ class Noticed(NamedTuple):
         kept = () if memory is None else dict.fromkeys(memory.reasons.values())
         return self.record.message or self.record.reason or ", ".join(kept)
 
+    def __str__(self) -> str:
+        said = f": {self.message}" if self.message else ""
+        named = f"{self.entity.kind} {self.entity.id} {self.entity.facets[0].state}"
+        return f"{named} since {self.since:%Y-%m-%d %H:%M:%S}Z{said}"
+
 
 class Trouble(NamedTuple):
     """What one cause made bad. head: what explains the others. others: how many more are bad, by kind.
@@ -69,6 +74,10 @@ class Trouble(NamedTuple):
     def number(self) -> int:
         """How many are bad beside the head."""
         return sum(self.others.values())
+
+    def __str__(self) -> str:
+        others = ", ".join(f"{number} {kind}" for kind, number in self.others.items())
+        return f"{self.head}{f' (+{others})' if others else ''}"
 
 
 class TreeClasses(NamedTuple):
@@ -142,6 +151,18 @@ class Overview(NamedTuple):
     def not_assessed(self) -> int:
         """Of how many entities nobody knows how they are."""
         return self.classes.get("unknown", 0)
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{number} {name}" for name, number in self.classes.items() if number)
+        lines = [f"{sum(self.classes.values())} entities in {self.numbers['trees']} trees: {counts or 'none'}"]
+        for name in ("troubles", "silent", "stalled", "left_behind"):
+            lines += [f"{name.replace('_', ' ')}: {self.numbers[name]}"] if self.numbers[name] else []
+            lines += [f"  {one}" for one in getattr(self, name)]
+        return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """How notebooks show it."""
+        printer.text(str(self))
 
 
 class OverviewMaker:

@@ -54,9 +54,9 @@ export class Header {
 
 	#who() {
 		const { name, roles, trees, published } = this.app.session;
-		const fact = (word, list) => [el("dt", t(word)), el("dd", list.length ? safe(list.join(", ")) : t("all"))];
+		const fact = (word, list, role) => [el("dt", t(word)), el("dd", !roles.includes(role) ? t("none") : list.length ? safe(list.join(", ")) : t("all"))];
 		dialog(t("whoAmI"), el("div.bar", el("h2.grow", safe(name ?? "…")), el("button", { onclick: (event) => event.target.closest("dialog").close() }, t("close"))),
-			el("dl.facts", el("dt", t("roles")), el("dd", roles.join(", ") || t("none")), fact("maySee", trees), fact("maySend", published),
+			el("dl.facts", el("dt", t("roles")), el("dd", roles.join(", ") || t("none")), fact("maySee", trees, "read"), fact("maySend", published, "publish"),
 				el("dt", t("theme")), el("dd", choice("theme", THEMES.map((one) => [one, t(`theme${one || "system"}`)]), chosenTheme(), (one) => { takeTheme(one); this.app.touch(); }))),
 			name && name !== "local" ? el("button", { onclick: () => logOut() }, t("logOut")) : null);
 	}

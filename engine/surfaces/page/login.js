@@ -7,13 +7,16 @@ const form = document.querySelector("form");
 const said = document.querySelector("[role=alert]");
 
 async function logIn(token, rest) {
-	const answer = await fetch("/v1/session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
-	if (answer.ok) {
+	said.textContent = "";
+	const answer = await fetch("/v1/session", { method: "POST", headers: { authorization: `Bearer ${token}` } }).catch(() => null);
+	if (answer?.ok) {
 		location.replace(`${location.pathname}${location.search}${rest ? `#${rest}` : ""}`);
 		if (rest || location.hash) location.reload();
 		return;
 	}
-	said.textContent = (await answer.json()).detail;
+	if (!answer) said.textContent = "The server does not answer. · 服务器没有应答。";
+	else if (answer.status === 401) said.textContent = "This token is not known here, or is no longer valid. · 此令牌未知或已失效。";
+	else said.textContent = (await answer.json()).detail;
 }
 
 form.addEventListener("submit", (event) => {

@@ -3,11 +3,12 @@
 import { classChips, clear, fields, fitting } from "./filter.js";
 import { Rows } from "./rows.js";
 import { badges, nothingYet, Side, WORST } from "./side.js";
-import { STALE } from "./store.js";
+import { CLASSES, STALE } from "./store.js";
 import { bdi, choice, el, fill, glyph, heads, kindName, moment, num, panel, refill, safe, shortened, small, span, stateMark, stateName, t } from "./ui.js";
 
 const GROUPED = 200;
 const PAUSE = 500;
+const BAD = CLASSES.indexOf("bad");
 
 // Rows of what is open: number, level; of a group its state and members.
 export class Outline {
@@ -196,6 +197,7 @@ export function open(app, root) {
 		const id = store.ids[number];
 		const above = store.ids[store.above(number)];
 		name.append(shortened(above !== undefined && id.startsWith(above) ? id.slice(above.length + 1) : id),
+			counts[number * 6 + BAD] ? el("b.bad.narrow", { title: t("below") }, glyph("bad"), num(counts[number * 6 + BAD])) : "",
 			small(kindName(store.kindOf(number))));
 		const state = el("span.cut", stateMark(store.stateOf(number)));
 		if (store.flags[number] & STALE) state.append(" ", el("span.silent", { title: t("stale") }, glyph("silent")));

@@ -33,6 +33,7 @@ from phaseline.engine.surfaces.http.fleet.history import PastFleet
 from phaseline.engine.surfaces.http.reading.parts import AnswerPart, answer, at, parts_of
 from phaseline.engine.surfaces.http.service import ViewAt
 from phaseline.engine.surfaces.overview.overview import as_map, overview
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas import codec
@@ -205,14 +206,29 @@ async def counts(call: AnyCall) -> HttpAnswer:
 
 async def overviewed(call: Call) -> HttpAnswer:
     """What is bad now, since when and because of what; and what else calls for somebody."""
-    values = call.values
-    view = await call.service.view(values["at"], values["min"])
-    kinds, found = call.service.kinds, list[Transition]()
-    for tree in _trees(call):
+    service, values, trees = call.service, call.values, _trees(call)
+    view = await service.view(values["at"], values["min"])
+    shown = (values["limit"], values["symptoms"])
+    if view.is_past:
+        return HttpAnswer(await _overview(service.kinds, view, trees, *shown), view.moment, is_past=True)
+
+    async def made() -> tuple[dict[str, Any], Moment]:
+        view = await service.view()
+        return await _overview(service.kinds, view, trees, *shown), view.moment
+
+    body, moment = await service.overviews.get((trees, shown), made)
+    return HttpAnswer(body, moment)
+
+
+async def _overview(
+    kinds: Kinds, view: ViewAt, trees: Sequence[str | None], limit: int, symptoms: int
+) -> dict[str, Any]:
+    """The overview of some trees at a moment: all entities are looked at, beside the event loop."""
+    found = list[Transition]()
+    for tree in trees:
         found += await view.states.states(None, tree, None, deleted=True)
     now = view.moment.time_ns if view.is_past else max(view.moment.time_ns, time_ns())
-    body = await asyncio.to_thread(lambda: as_map(overview(kinds, found, now, values["limit"]), values["symptoms"]))
-    return HttpAnswer(body, view.moment, is_past=view.is_past)
+    return await asyncio.to_thread(lambda: as_map(overview(kinds, found, now, limit), symptoms))
 
 
 def _add(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
