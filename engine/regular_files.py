@@ -1,7 +1,7 @@
-"""Opens files whose names others have chosen: a manifest, a checkout of Git. Writes files so that they last.
+"""Files whose names others have chosen, files that last, and secrets for their owner only.
 
-Belongs here: only regular files below a folder are opened, and no more is read than agreed. Does not: files that the
-user names; they may be pipes.
+Belongs here: only regular files below a folder are opened, and no more is read than agreed; how a file is written so
+that it lasts. Does not: files that the user names to be read; they may be pipes.
 A link may lead to another file of the folder, not out of it. A pipe, a socket or a device is never waited for.
 """
 
@@ -60,3 +60,16 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a new file, in a folder that only its owner can enter. Raises `FileExistsError`, also for a link."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+
+
+def replace_secret(path: Path, text: str) -> None:
+    """As `write_secret`; replaces an old file."""
+    path.unlink(missing_ok=True)
+    write_secret(path, text)

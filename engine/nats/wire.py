@@ -1,7 +1,7 @@
 """Talking to NATS: publish, request, JetStream API, subscribe. Failures are our own errors.
 
-Belongs here: requests and their replies over one connection. Does not: the use of nats-py (`connection`), streams
-(`streams`), commits (`worker.ownership.fenced_commit`).
+Belongs here: requests and their replies over one connection, which requests of others are answered. Does not: the use
+of nats-py (`connection`), streams (`streams`), commits (`worker.ownership.fenced_commit`).
 """
 
 import asyncio
@@ -19,7 +19,6 @@ from phaseline.engine.nats.accounts import roles
 from phaseline.engine.nats.api_reply import Ack, Reply, read_ack, read_reply
 from phaseline.engine.nats.connection import Callback, Connection
 from phaseline.engine.nats.frames import Headers
-from phaseline.engine.nats.reply_subjects import ReplySubjects
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import (
     NoAnswer,
@@ -41,6 +40,36 @@ FLUSH, FLUSH_SILENT = 2.0, 0.1
 """Seconds to send the last bytes; and the same where the server has not answered lately."""
 
 log = logs.get_logger(__name__)
+
+
+INBOXES = ("_INBOX.", "_INBOX_", "_R_.")
+"""The beginnings of inboxes: plain ones, those with a user's prefix, and those of requests from another account."""
+QUIET = 60.0
+"""Seconds in which one refusal to answer is logged."""
+
+
+class ReplySubjects:
+    """Says which requests may be answered: those that name an inbox for the answer. Counts the others.
+
+    The server does not check the reply subject of a request, and answers are sent with the rights of the worker. So a
+    request could have an answer stored in the log, or make it a call of the JetStream API.
+    """
+
+    def __init__(self, inbox_prefix: str) -> None:
+        """`inbox_prefix`: the prefix of the inboxes that workers of this installation use."""
+        self._inboxes = (*INBOXES, f"{inbox_prefix}.")
+        self.refused = 0
+        self._logged = -QUIET
+
+    def may_answer(self, subject: str, reply: str) -> bool:
+        """Whether a request on `subject` that names `reply` is answered. If not, it is counted, and logged at times."""
+        if reply.startswith(self._inboxes):
+            return True
+        self.refused += 1
+        if time.monotonic() - self._logged >= QUIET:
+            self._logged = time.monotonic()
+            log.warning("reply_refused", subject=subject, reply=reply, refused=self.refused)
+        return False
 
 
 class Wire:

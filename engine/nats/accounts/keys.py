@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.nats.accounts.secret_files import write_new
+from phaseline.engine.regular_files import write_secret
 from phaseline.schemas import libraries
 from phaseline.schemas.errors import SetupError
 
@@ -33,7 +33,7 @@ class KeyFolder:
         if not path.exists():
             seed = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
             with suppress(FileExistsError):
-                write_new(path, f"{seed.decode()}\n")
+                write_secret(path, f"{seed.decode()}\n")
 
     def public(self, name: str) -> str:
         """The public key of that name, which is made if there is none; raises `SetupError.key_unreadable`."""

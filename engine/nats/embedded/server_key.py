@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from phaseline.engine.nats.accounts.secret_files import write_new
+from phaseline.engine.regular_files import write_secret
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import SetupError
 
@@ -64,7 +64,7 @@ def announce(port: int, key: ServerKey | None) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     path.parent.chmod(0o700)
-    write_new(path, json.dumps({"nkey": str(key.path)}))
+    write_secret(path, json.dumps({"nkey": str(key.path)}))
 
 
 def withdraw(port: int, key: ServerKey) -> None:

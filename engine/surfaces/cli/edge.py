@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 import click
 
 from phaseline.engine.nats.accounts.keys import KeyFolder
-from phaseline.engine.nats.accounts.secret_files import replace_secret
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.regular_files import replace_secret
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import options, render, terminal
 from phaseline.engine.surfaces.cli.connection import FILE, connection_option
