@@ -17,8 +17,10 @@ from phaseline.schemas.records import Transition, nanoseconds
 from tests.support.notice_histories import (
     BUDGET,
     END,
+    FLAPPING,
     KINDS,
     LATE_IN_A_WINDOW,
+    LATE_WHILE_IT_FLAPS,
     UNTOLD_IN_A_WINDOW,
     Logged,
     by_notice,
@@ -160,6 +162,16 @@ def test_two_that_end_at_any_moment_tell_of_several_trees_what_a_replay_tells(
         first.checkpoint = second.checkpoint = one.checkpoint  # the one that stored last
     first.run(rules, random, len(log))
     assert shown(store.all) == shown(replayed)
+
+
+def test_a_restart_knows_what_counts_of_a_tree_that_is_late() -> None:
+    replayed = shown(played(FLAPPING, LATE_WHILE_IT_FLAPS, END)[1])
+    assert "'flapping': True" in replayed
+    for place in range(len(LATE_WHILE_IT_FLAPS)):
+        life = Life(LATE_WHILE_IT_FLAPS, Store(), FollowedTo(0, 0, 0))
+        life.run(FLAPPING, Random(place), place)
+        life.run(FLAPPING, Random(place), len(LATE_WHILE_IT_FLAPS))
+        assert shown(life.store.all) == replayed
 
 
 @BUDGET

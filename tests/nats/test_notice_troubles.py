@@ -54,7 +54,8 @@ async def test_every_other_receiver_is_told_of_one_that_fails_and_of_a_notifier_
         await notices.publish_and_wait("delivery", "sent", "r/1/ops", {"told": "begin"})
         await until(notices, "r/1/ops", is_in("Sent"), "delivery")
         await troubles.look(late)
-        await until(notices, "_notices/ops", is_in("Closed"))
+        closed = await until(notices, "_notices/ops", is_in("Closed"))
+        assert closed.entity.attributes["said"]["was"]["message"] == "503"
         await until(notices, "_notices/notifier", is_in("Closed"))
         records = [one async for one in notices.history("notice", "_notices/ops")]
         assert [one.trigger for one in records if one.facet == "phase"] == ["opened", "closed"]

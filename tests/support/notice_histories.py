@@ -30,6 +30,7 @@ WHEN = st.sampled_from([
 WINDOWS = (
     "{name: w, opened-by: [update, delete, stop, cordon], up-to: 20s}",
     "{name: v, from: 1970-01-01T00:00:10Z, to: 1970-01-01T00:00:30Z}",
+    "{name: x, cron: '* * * * *', for: 20s}",
 )
 GROUP = st.sampled_from(["cause", "parent", "tree", "entity", "reason"])
 
@@ -183,7 +184,7 @@ HELD_UNTIL_A_WINDOW_ENDS = rules_of(
         "- {name: r1, when: {kinds: [node]}, to: [ops], group: tree, clear-after: 3s, remind: 2m,"
         " unless: {class: [excused]}}",
     ],
-    f"windows: [{', '.join(WINDOWS)}]",
+    f"windows: [{', '.join(WINDOWS[:2])}]",
 )
 LATE_AFTER_AN_INTENT = fleet_log([
     (2, "node", "update", 2), (1, "node", "recovered", 3), (2, "cluster", "overdue", 3), (1, "node", "update", 1),
@@ -198,6 +199,14 @@ LEFT_BY_AN_INTENT = rules_of([
 ], f"windows: [{WINDOWS[0]}]")  # fmt: skip
 LATE_WHEN_ALL_SEEMS_OVER = fleet_log([*FAILS_LATE, (1, "node", "ready", 1), *ELSEWHERE * 10], [0, 0, 12])
 """The same when nobody else is concerned any more."""
+LATE_WHILE_IT_FLAPS = fleet_log(
+    [(1, "node", "not_ready", 1), (1, "node", "ready", 1), *ELSEWHERE * 8, (1, "node", "not_ready", 1), *ELSEWHERE * 14],
+    [0, 0, 0], [25, 0, 0],
+)  # fmt: skip
+"""What changes for the third time within half a minute is decided so late that the log has more time between."""
+FLAPPING = rules_of([
+    "- {name: r, when: {kinds: [node]}, to: [ops], group: entity, flapping: {changes: 3, within: 30s, quiet: 10s}}",
+])  # fmt: skip
 UNTOLD_IN_A_WINDOW = rules_of(
     ["- {name: r, when: {kinds: [node]}, to: [ops], group: tree, clear-after: 10s, remind: 1m}"],
     "windows: [{name: w, from: 1970-01-01T00:00:10Z, to: 1970-01-01T00:00:30Z}]",

@@ -118,8 +118,10 @@ class OwnTroubles:
     ) -> Iterator[NoticeEvent]:  # fmt: skip
         for group, record in known.items():
             if group not in troubles:
-                since = nanoseconds(record.entity.attributes["since"])
-                data = {"number": 0, "ended": timestamp(now), "ended_as": "good"}
+                told = record.entity.attributes
+                since, was = nanoseconds(told["since"]), {"state": told["state"], **told["said"]}
+                said = {"reason": "", "message": "", "was": was}
+                data = {"number": 0, "said": said, "ended": timestamp(now), "ended_as": "good"}
                 yield self._event(group, "closed", since, now, data, "end")
 
     def _event(
