@@ -58,7 +58,7 @@ class LiveFleet:
         self.since, self.flags = array("q"), array("B")
         self.in_state: Counter[int] = Counter()
         self.silent: dict[tuple[str, str], int] = {}
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self._keys: list[str] = []
         self._roots: defaultdict[str, list[int]] = defaultdict(list)
         self._orphans: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
@@ -71,7 +71,8 @@ class LiveFleet:
 
     def number(self, kind: str, entity_id: str) -> int | None:
         """The number of an entity; None if it is unknown."""
-        return self._numbers.get((kind, entity_id))
+        known = self._numbers.get(kind)
+        return None if known is None else known.get(entity_id)
 
     def above(self, number: int) -> int:
         """The number of the nearest known entity above one; `NONE` if there is none."""
@@ -80,7 +81,7 @@ class LiveFleet:
         entity = self.last[number].entity
         kind = self.kinds.get(entity.kind)
         places = () if kind is None else kind.places
-        known = (self._numbers.get((name, ancestor_id(entity.id, arity))) for name, arity in places)
+        known = (self.number(name, ancestor_id(entity.id, arity)) for name, arity in places)
         return next((one for one in known if one is not None and one != number), NONE)
 
     def tell(self, witness: Witness) -> None:
@@ -93,7 +94,7 @@ class LiveFleet:
         The place of the fleet stays: `stand_at` moves it once all records of an event are taken.
         """
         entity = record.entity
-        number = self._numbers.get((entity.kind, entity.id))
+        number = self._numbers[entity.kind].get(entity.id)
         if number is None:
             self._add(place, record)
             return
@@ -147,8 +148,7 @@ class LiveFleet:
     def _add(self, place: int, record: Transition) -> None:
         entity, number = record.entity, len(self.last)
         self.shape += 1
-        key = (entity.kind, entity.id)
-        self._numbers[key] = number
+        self._numbers[entity.kind][entity.id] = number
         self.last.append(record)
         self.places.append(place)
         self.since.append(0)
@@ -158,14 +158,14 @@ class LiveFleet:
         self._keys.append(f"{natural(entity.id)}\0\0{entity.kind}")
         self._roots[entity.id.partition("/")[0]].append(number)
         self.parents.append(self._parent(entity, number))
-        for child in self._orphans.pop(key, ()):
+        for child in self._orphans.pop((entity.kind, entity.id), ()):
             self.parents[child] = self._parent(self.last[child].entity, child)
         self._show(number, entity)
 
     def _parent(self, entity: Entity, number: int) -> int:
         """The number of the nearest entity below which it is shown. It waits for those that are nearer."""
         for above in shown_below(self.kinds, entity.kind, entity.id):
-            found = self._numbers.get(above)
+            found = self.number(*above)
             if found is not None:
                 return found
             self._orphans[above].append(number)
