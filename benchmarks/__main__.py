@@ -7,6 +7,7 @@ Each benchmark is a module of this package with `run`, which measures, and `page
 import argparse
 import asyncio
 import logging
+import os
 import platform
 import re
 import sys
@@ -117,6 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(chosen.names) - set(TITLES):
         parser().error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(TITLES)}")
     logging.basicConfig(level=logging.WARNING)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands find their modules compiled, as those of users do
     parts = {}
     for name in chosen.names or list(TITLES):
         print(f"{name} ...", file=sys.stderr, flush=True)

@@ -6,6 +6,8 @@ The commands are the same both times; in the end no worker runs, so they read ST
 
 import asyncio
 import os
+import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Iterable
@@ -28,6 +30,8 @@ ENTITIES = int(os.environ.get("QUESTIONS_ENTITIES", "1000000"))
 PARTITIONS = 32
 BAD = 1_000
 """One node of so many is bad."""
+STARTS = 15
+"""How often the start of a command is compared with that of Python."""
 LIMIT = 3_000
 """Seconds until the benchmark gives up."""
 COMMANDS = {
@@ -57,10 +61,14 @@ async def run(entities: int = ENTITIES) -> dict[str, Any]:
             async with scale._sharing(wire, layout, 1, scale.LEASE) as [worker]:  # noqa: SLF001
                 await _spoil(wire, layout, entities)
                 before, spent = scale._memory(worker.pid), cpu(worker.pid)  # noqa: SLF001
+                start = await asyncio.to_thread(_started, server.url)
                 asked = await _measured(server.url, COMMANDS)
                 after, answering = scale._memory(worker.pid), cpu(worker.pid) - spent  # noqa: SLF001
             alone = await _measured(server.url, ALONE)
-    return {"entities": entities, "asked": asked, "alone": alone, "memory": (before, after), "cpu": answering}
+    return {
+        "entities": entities, "asked": asked, "alone": alone, "memory": (before, after), "cpu": answering,
+        "start": start,
+    }  # fmt: skip
 
 
 async def _spoil(wire: Wire, layout: Layout, entities: int) -> None:
@@ -74,6 +82,20 @@ async def _spoil(wire: Wire, layout: Layout, entities: int) -> None:
     await send(wire, found)
     while (await backlog(Installation(wire, layout, installed()))).events:
         await asyncio.sleep(0.2)
+
+
+def _started(url: str) -> float:
+    """The wall time of the first command, by that of `python -c pass`: the median of pairs."""
+    environment = {**os.environ, "PHASELINE_NATS": url, "PHASELINE_PREFIX": "pl"}
+    ways = [*reading.COMMAND, *COMMANDS["get"].split()], [sys.executable, "-c", "pass"]
+    found = []
+    for _ in range(STARTS):
+        times = [time.perf_counter()]
+        for command in ways:
+            subprocess.run(command, env=environment, cwd=reading.ROOT, check=True, capture_output=True)  # ourselves
+            times.append(time.perf_counter())
+        found.append((times[1] - times[0]) / (times[2] - times[1]))
+    return statistics.median(found)
 
 
 async def _measured(url: str, names: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -116,5 +138,7 @@ def page(found: dict[str, Any]) -> str:
         "",
         f"The worker has {before:,.0f} MB before the first question and {after:,.0f} MB after the last one. They took "
         f"{found['cpu']:.1f} s of its CPU,\nwhat it notes of the entities included.",
+        "",
+        f"`{COMMANDS['get']}` takes {found['start']:.1f} times as long as `python -c pass` (median of {STARTS} pairs).",
     ]
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """A million entities: creating them, what workers hold, take-overs, list and watch, the start of a console.
 
-`SCALE_ENTITIES=50000 python3 dev.py bench scale` makes a small run. With a million it takes some 14 minutes on two
+Beside them stand 1,000 entities on a server of their own, to which the same number of events goes.
+`SCALE_ENTITIES=50000 python3 dev.py bench scale` makes a small run. With a million it takes some 15 minutes on two
 cores, 6 GB of memory and 4 GB of disk.
 """
 
@@ -8,21 +9,25 @@ import asyncio
 import gzip
 import os
 import re
+import statistics
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from http.client import HTTPConnection
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks import reading, workers
 from benchmarks.server import cpu
 from benchmarks.throughput import ROOT
 from benchmarks.workload import send
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.streams import Layout, provision
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.publish.backlog import backlog
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
@@ -41,9 +46,14 @@ LEASE = 30
 """Seconds of the leases of the workers that create: on a busy machine, none of them must lose what it has loaded."""
 LIMIT = 900
 """Seconds until the benchmark gives up."""
+FEW = 1_000
+"""The entities of the small installation."""
+ROUNDS = 3
+"""In which the small installation and the large one take turns."""
 COMMANDS = {
     "list":       "list",
     "list_json":  "list --json",
+    "list_fast":  "list --sort-by none",
     "list_state": "list node --state Failed",
     "watch":      "watch --from start --no-follow",
     "get":        "get node c0/pool/node-7",
@@ -72,6 +82,7 @@ async def run(
                 if partitions == READ_AT or len(plan) == 1:
                     found["commands"] = await _commands(server.url)
                     found["console"] = await _console(server.url)
+                    found["spread"] = await _beside_few(Spread(server, wire, layout, entities), events)
     return found
 
 
@@ -191,6 +202,67 @@ def _memory(pid: int, field: str = "VmRSS") -> float:
     return 0.0 if found is None else int(found[1]) / 1024
 
 
+# ---- events to few entities, and to many
+
+
+class Spread(NamedTuple):
+    """An installation with so many entities."""
+
+    server: EmbeddedServer
+    wire: Wire
+    layout: Layout
+    entities: int
+
+
+async def _beside_few(many: Spread, events: int) -> list[dict[str, dict[str, float]]]:
+    """What events cost in an installation, and in one with few entities, which has a server of its own: by round."""
+    settings = Settings(feed="msgpack", nats=(many.server.url,), partitions=many.layout.partitions)
+    async with EmbeddedServer() as server:
+        settings = replace(settings, nats=(server.url,))
+        async with Wire.open(settings, name="bench", patient=True) as wire:
+            layout = await provision(wire, settings, installed().copies.values())
+            few = Spread(server, wire, layout, FEW)
+            await _create(server, wire, layout, FEW)
+            sharing, beside = _sharing(wire, layout, 1, LEASE), _sharing(many.wire, many.layout, 1, LEASE)
+            async with sharing as [one], beside as [other]:
+                both = {"few": (few, one), "many": (many, other)}
+                return [
+                    {name: await _decided(*which, events, number) for name, which in both.items()}
+                    for number in range(ROUNDS)
+                ]
+
+
+async def _decided(spread: Spread, worker: Process, events: int, number: int) -> dict[str, float]:
+    """Store events while a worker decides them. Half of them make nodes fail, the others mend them."""
+    _say(f"events to {spread.entities:,} entities, round {number}")
+    given, installed_ = list(_moves(spread, events, number)), Installation(spread.wire, spread.layout, installed())
+    before, server, began = cpu(worker.pid), cpu(spread.server.pid), time.perf_counter()
+    for start in range(0, events, SLICE):
+        await send(spread.wire, given[start : start + SLICE])
+    while (await backlog(installed_)).events:
+        await asyncio.sleep(0.05)
+    return {
+        "events/s": events / (time.perf_counter() - began),
+        "worker": (cpu(worker.pid) - before) / events * 1e6,
+        "server": (cpu(spread.server.pid) - server) / events * 1e6,
+    }
+
+
+def _moves(spread: Spread, events: int, number: int) -> Iterator[tuple[str, bytes, str]]:
+    """Events to nodes all over the installation: each node fails, and is ready when its next turn comes.
+
+    Of a million nodes, each gets two events; of a thousand, all that there are.
+    """
+    nodes, subjects = max(1, spread.entities // 1_000) * NODES, Subjects(spread.layout.prefix)
+    turn = min(nodes, events // 2)
+    step = nodes // turn
+    for at in range(events):
+        cluster, node = divmod((at % turn * step + number) % nodes, NODES)
+        trigger, name = ("ready" if at // turn % 2 else "not_ready"), f"m-{number}-{at}"
+        body = {"specversion": "1.0", "id": name, "source": f"/agent/c{cluster}", "type": f"node.{trigger}"}
+        yield subjects.event("node", trigger, f"c{cluster}/pool/node-{node}"), codec.encode(body), name
+
+
 # ---- readers
 
 
@@ -274,7 +346,7 @@ def page(found: dict[str, Any]) -> str:
         "",
     ]
     if "commands" in found:
-        lines += [*_readers(found["commands"]), "", *_started(found["console"])]
+        lines += [*_readers(found["commands"]), "", *_started(found["console"]), "", *_spread(found)]
     return "\n".join(lines).rstrip()
 
 
@@ -310,3 +382,22 @@ def _started(console: Mapping[str, float]) -> Iterator[str]:
         sizes = f"{console[f'{name}_bytes'] / 1e6:,.1f} MB, {console[f'{name}_sent'] / 1e6:,.1f} MB sent"
         yield f"| {title} | {console[name]:.2f} s, {sizes} |"
     yield f"| most memory | {console['memory']:,.0f} MB |"
+
+
+def _spread(found: Mapping[str, Any]) -> Iterator[str]:
+    """What events cost among few entities and among many."""
+    rounds, entities = found["spread"], found["entities"]
+    yield f"{found['events']:,} events, spread evenly over nodes, by one worker; {len(rounds)} rounds in turn:"
+    yield ""
+    yield f"| | {FEW:,} entities | {entities:,} entities | ratio (median) |"
+    yield "|---|---|---|---|"
+    for name, title in (("events/s", "events/s"), ("worker", "CPU of the worker, us an event"),
+                        ("server", "CPU of the server, us an event")):  # fmt: skip
+        few, many = ([one[which][name] for one in rounds] for which in ("few", "many"))
+        ratio = statistics.median(b / a for a, b in zip(few, many, strict=True))
+        digits = ",.0f" if name == "events/s" else ".1f"
+        yield f"| {title} | {_each(few, digits)} | {_each(many, digits)} | {ratio:.2f} |"
+
+
+def _each(values: Sequence[float], digits: str) -> str:
+    return ", ".join(f"{one:{digits}}" for one in values)

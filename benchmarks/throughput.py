@@ -73,9 +73,11 @@ async def measure(events: int, by_hand: int, rounds: int, names: Sequence[str]) 
 
 
 async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
-    """The bytes of records per event, and the number of records, that Phaseline makes of this workload."""
-    total = records = events = 0
-    log = f"{layout.prefix}.log."
+    """The bytes of what Phaseline commits per event of this workload, and how many records that has.
+
+    How many schedules of timers stand beside them depends on which events are committed together.
+    """
+    total, records, events, start = 0, 0, 0, f"{layout.prefix}.log."
     for partition in range(layout.partitions):
         processor = Processor(Tree(installed(), shared_runner()), Subjects(layout.prefix), partition)
         async for stored in read_all(wire, layout.events, [processor.subjects.inbox(partition)]):
@@ -83,9 +85,8 @@ async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
                 commit = processor.process(stored, 0)
                 del stored[: commit.events]
                 events += commit.events
-                sizes = [len(message.body) for message in commit.messages if message.subject.startswith(log)]
-                records += len(sizes)
-                total += sum(sizes)
+                records += sum(message.subject.startswith(start) for message in commit.messages)
+                total += sum(len(message.body) for message in commit.messages)
     return total // events, records
 
 

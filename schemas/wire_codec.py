@@ -374,9 +374,9 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
 
 
 def cause_of(found: CauseMap) -> Cause:
-    """The cause of a record."""
-    extensions = found.extensions or NONE
-    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time, extensions, found.actor)
+    """The cause of a record. Many have the same source."""
+    source, extensions = intern(found.source), found.extensions or NONE
+    return Cause(found.sequence, found.event, source, found.by, found.origin, found.time, extensions, found.actor)
 
 
 def noted_of(found: TransitionData | TransitionPart) -> Noted:

@@ -7,6 +7,7 @@ Belongs here: `read`, `read_entities`, what is remembered. Does not: which field
 """
 
 from collections.abc import Callable, Sequence
+from sys import intern
 from typing import Any
 
 import msgspec
@@ -87,10 +88,10 @@ def _transition(body: bytes) -> Transition | None:
         return None
     before, time_ns = bytes(data.before), nanoseconds(time)
     return Transition(
-        data.facet,
+        intern(data.facet),
         None if before in _NULLS else _state(before),
         _state(bytes(data.after)),
-        data.trigger,
+        intern(data.trigger),
         data.reason,
         data.message,
         wire_codec.cause_of(data.cause),

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import in_order, is_left_behind, matches
@@ -231,3 +232,19 @@ def test_no_event_is_ever_cut(sizes: list[int], random: Random) -> None:
         assert all(counted[cause] == size for cause, _, size in handed)
     assert handed == [sent[one] for one in sorted(sent)]
     assert cascades.is_whole
+
+
+def test_what_nobody_told_yet_does_not_look_like_what_was_told() -> None:
+    """Both have the same states; only the second shows those of signals and of contact."""
+    kinds, random = edge_worlds.KINDS, Random(7)
+    history = log_of(random_history(kinds, [random.randbytes(SEED_LENGTH) for _ in range(20)]))
+    record = next(record for _, record in history if len(kinds[record.entity.kind].names) > 2)
+    kind = kinds[record.entity.kind]
+    untold = replace(record.entity, names=kind.names, facets=(record.entity.facets[0], *kind.unborn[1:]), attributes={})
+    told = replace(untold, id=f"{untold.id}0", facets=tuple(replace(one, since_ns=7) for one in untold.facets))
+    for entities in ([untold, told], [told, untold]):
+        fleet = folded(kinds, [(place, replace(record, entity=one)) for place, one in enumerate(entities, 10)])
+        for number, one in enumerate(entities):
+            shown = [column[number] for column in fleet.states if column[number] != NONE]
+            assert [fleet.index.known[state].state for state in shown] == [facet.state for _, facet in facets_of(one)]
+    assert len([*facets_of(untold)]) < len([*facets_of(told)])

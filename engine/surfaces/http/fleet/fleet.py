@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from phaseline.engine.surfaces.http.fleet.state_index import StateIndex
+from phaseline.engine.surfaces.http.fleet.state_index import MOST, StateIndex
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.language.contact import silent_since
@@ -27,6 +27,9 @@ NONE = -1
 VIEWED, STALE, GONE, LEFT = 1, 2, 4, 8
 """The flags of an entity: a view shows another state than the base; nothing was heard lately; its life is over; it is
 left behind."""
+
+Looks = tuple[Sequence[int], int]
+"""What an entity shows: the number of the state of each facet, `NONE` where it says nothing; and its flags."""
 
 
 class Witness(Protocol):
@@ -58,7 +61,8 @@ class LiveFleet:
         self.since, self.flags = array("q"), array("B")
         self.in_state: Counter[int] = Counter()
         self.silent: dict[tuple[str, str], int] = {}
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._looks: dict[tuple[object, ...], Looks] = {}
         self._keys: list[str] = []
         self._roots: defaultdict[str, list[int]] = defaultdict(list)
         self._orphans: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
@@ -71,7 +75,8 @@ class LiveFleet:
 
     def number(self, kind: str, entity_id: str) -> int | None:
         """The number of an entity; None if it is unknown."""
-        return self._numbers.get((kind, entity_id))
+        known = self._numbers.get(kind)
+        return None if known is None else known.get(entity_id)
 
     def above(self, number: int) -> int:
         """The number of the nearest known entity above one; `NONE` if there is none."""
@@ -80,7 +85,7 @@ class LiveFleet:
         entity = self.last[number].entity
         kind = self.kinds.get(entity.kind)
         places = () if kind is None else kind.places
-        known = (self._numbers.get((name, ancestor_id(entity.id, arity))) for name, arity in places)
+        known = (self.number(name, ancestor_id(entity.id, arity)) for name, arity in places)
         return next((one for one in known if one is not None and one != number), NONE)
 
     def tell(self, witness: Witness) -> None:
@@ -93,7 +98,7 @@ class LiveFleet:
         The place of the fleet stays: `stand_at` moves it once all records of an event are taken.
         """
         entity = record.entity
-        number = self._numbers.get((entity.kind, entity.id))
+        number = self._numbers[entity.kind].get(entity.id)
         if number is None:
             self._add(place, record)
             return
@@ -147,8 +152,7 @@ class LiveFleet:
     def _add(self, place: int, record: Transition) -> None:
         entity, number = record.entity, len(self.last)
         self.shape += 1
-        key = (entity.kind, entity.id)
-        self._numbers[key] = number
+        self._numbers[entity.kind][entity.id] = number
         self.last.append(record)
         self.places.append(place)
         self.since.append(0)
@@ -158,14 +162,14 @@ class LiveFleet:
         self._keys.append(f"{natural(entity.id)}\0\0{entity.kind}")
         self._roots[entity.id.partition("/")[0]].append(number)
         self.parents.append(self._parent(entity, number))
-        for child in self._orphans.pop(key, ()):
+        for child in self._orphans.pop((entity.kind, entity.id), ()):
             self.parents[child] = self._parent(self.last[child].entity, child)
         self._show(number, entity)
 
     def _parent(self, entity: Entity, number: int) -> int:
         """The number of the nearest entity below which it is shown. It waits for those that are nearer."""
         for above in shown_below(self.kinds, entity.kind, entity.id):
-            found = self._numbers.get(above)
+            found = self.number(*above)
             if found is not None:
                 return found
             self._orphans[above].append(number)
@@ -173,16 +177,14 @@ class LiveFleet:
 
     def _show(self, number: int, entity: Entity) -> None:
         """Write what the entity shows into the columns and the counts."""
-        while len(self.states) < len(entity.facets):
+        states, flags = self._looks_of(entity)
+        while len(self.states) < len(states):
             self.states.append(array("i", [NONE]) * len(self.last))
         self._count(number, -1)
-        shown = dict(facets_of(entity))
         for position, column in enumerate(self.states):
-            name = entity.names[position] if position < len(entity.names) else ""
-            facet = shown.get(name)
-            column[number] = NONE if facet is None else self._state(entity, name, facet)
+            column[number] = states[position] if position < len(states) else NONE
         self.since[number] = entity.facets[0].since_ns // SECOND
-        was, self.flags[number] = self.flags[number], flags_of(entity)
+        was, self.flags[number] = self.flags[number], flags
         self.shape += ((was ^ self.flags[number]) & (GONE | LEFT)) > 0
         self._count(number, 1)
         heard = silent_since(entity)
@@ -190,6 +192,23 @@ class LiveFleet:
             self.silent[entity.kind, entity.id] = heard
         elif self.silent:
             self.silent.pop((entity.kind, entity.id), None)
+
+    def _looks_of(self, entity: Entity) -> Looks:
+        """What it shows. Many entities without attributes look alike: that is remembered."""
+        if entity.attributes:
+            return self._seen(entity)
+        key = (entity.kind, entity.names, *[(one.base, one.state, one.since_ns != 0) for one in entity.facets])
+        found = self._looks.get(key)
+        if found is None:
+            if len(self._looks) >= MOST:
+                self._looks.clear()
+            found = self._looks[key] = self._seen(entity)
+        return found
+
+    def _seen(self, entity: Entity) -> Looks:
+        shown = dict(facets_of(entity))
+        facets = ((name, shown.get(name)) for name in entity.names)
+        return [NONE if one is None else self._state(entity, name, one) for name, one in facets], flags_of(entity)
 
     def _state(self, entity: Entity, name: str, facet: FacetState) -> int:
         return self.index.number(entity.kind, name, state_for_people(facet.state, entity.attributes))
