@@ -4,7 +4,7 @@ Belongs here: the grammar of every subject, percent-encoding, the partition of a
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 from urllib import parse
@@ -96,13 +96,6 @@ def check_id(entity_id: str) -> None:
 def quoted_id(entity_id: str) -> str:
     """The tokens of an id: `c1/pool-a/n7` -> `c1.pool-a.n7`."""
     return quote(entity_id).replace("/", ".")
-
-
-def quoted_ids(entity_ids: Sequence[str]) -> list[str]:
-    """As `quoted_id` for each of these ids, which are not remembered. Most have nothing that must be encoded."""
-    if _FORBIDDEN.search("/".join(entity_ids)) is None:
-        return [one.replace("/", ".") for one in entity_ids]
-    return [*map(quoted_id, entity_ids)]
 
 
 def unquoted_id(tokens: str) -> str:

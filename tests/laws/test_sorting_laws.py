@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from phaseline.engine.log.questions.asking import merged
 from phaseline.engine.log.questions.sorted_messages import SortedMessage, SortedMessages
 from phaseline.engine.nats.reader import Stored
-from phaseline.schemas.subjects import natural, quoted_id, quoted_ids, unquoted_id
+from phaseline.schemas.subjects import natural, quoted_id, unquoted_id
 
 PARTS = st.sampled_from(["n1", "n2", "n10", "n01", "a.b", "50%", "é", "pool a", "x"])
 IDS = st.lists(PARTS, min_size=1, max_size=3).map("/".join)
@@ -49,11 +49,6 @@ def test_of_each_entity_the_newest_message_comes_in_the_order_of_ids(
 @given(IDS)
 def test_an_id_comes_out_of_its_tokens(entity_id: str) -> None:
     assert unquoted_id(quoted_id(entity_id)) == entity_id
-
-
-@given(st.lists(IDS | st.text()))
-def test_ids_that_are_quoted_together_are_as_those_quoted_alone(ids: list[str]) -> None:
-    assert quoted_ids(ids) == [*map(quoted_id, ids)]
 
 
 def test_tokens_of_no_id_are_no_id() -> None:
