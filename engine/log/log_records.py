@@ -23,7 +23,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.errors import NewerRecord, NotFound
 from phaseline.schemas.records import Entity, EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
-from phaseline.schemas.subjects import quoted_id
+from phaseline.schemas.subjects import quote
 from phaseline.schemas.templates import reading
 
 REJECTION = ".rejection."
@@ -181,7 +181,7 @@ def is_about(subject: str, entity: Entity | None) -> bool:
     """Whether a worker writes what becomes of an entity on this subject of LOG, or STATE has it there."""
     if entity is None:
         return False
-    end = f".{quoted_id(entity.id)}"
+    end = "." + quote(entity.id).replace("/", ".")  # `quoted_id` would remember what hardly comes a second time
     return subject.endswith(end) and _kind_in(subject[: -len(end)]) == entity.kind
 
 
