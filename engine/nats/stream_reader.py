@@ -246,11 +246,15 @@ class StreamReader(Protocol):
 
 
 def reader_of(
-    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = ()
-) -> StreamReader:
-    """A reader, not open yet. feed: where the server tells of new messages, for users without consumers."""
+    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = (),
+    among: int = 1,
+) -> StreamReader:  # fmt: skip
+    """A reader, not open yet. feed: where the server tells of new messages, for users without consumers.
+
+    among: how many readers with consumers are read side by side, and share the memory of one.
+    """
     if wire.has_consumers:
-        return Reader(wire, stream, filters, start)
+        return Reader(wire, stream, filters, start, among)
     return DirectReader(wire, stream, filters, start, feed)
 
 

@@ -161,8 +161,9 @@ class ServerLog:
         """A cursor over the records of a partition, open until `stack` is closed. start: a place."""
         # Always one filter: with several, the server is slow if the stream has many subjects.
         reader = reader_of(
-            self.installation.wire, self.installation.layout.log, [f"{self.prefix}.*.{partition}.>"], start
-        )
+            self.installation.wire, self.installation.layout.log, [f"{self.prefix}.*.{partition}.>"], start,
+            among=len(self.own_partitions()),
+        )  # fmt: skip
         cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition))
         await cursor.fetch()
         return cursor
