@@ -120,9 +120,11 @@ class Reader:
     async def __aexit__(self, *_: object) -> None:
         """Delete the consumer. Where that fails the server deletes it later."""
         self._unhook()
-        for task in self._tasks:
+        # Not kept: the errors of cancelled tasks lead back here, and garbage in circles is collected rarely.
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._close()
 
     @property
