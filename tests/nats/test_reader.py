@@ -165,11 +165,11 @@ async def test_a_closed_reader_needs_no_collection_of_garbage(wire: Wire, settin
     await fill(wire, stream, 10)
     gc.disable()
     try:
-        reader: StreamReader | None = kind(wire, stream, [])
+        reader = kind(wire, stream, [])
         closed = weakref.ref(reader)
         async with reader:
             assert await reader.take(5)
-        reader = None
+        del reader
         await asyncio.sleep(0)
         assert closed() is None
     finally:
