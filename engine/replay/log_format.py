@@ -139,14 +139,14 @@ class Malformed(ValueError):
 
 def pack(part: Part) -> bytes:
     """One part as msgpack: a map for the header, for all others an array that begins with the name of the item."""
+    if isinstance(part, RecordItem) and not part.place:
+        return codec.encode_parts(("record", part.subject, part.body))
+    if isinstance(part, EventItem) and not part.headers:
+        return codec.encode_parts(_as_before(part))
     if isinstance(part, Header):
         return codec.encode(_header_map(part))
     if isinstance(part, End):
         return codec.encode(("end", msgspec.to_builtins(part)))
-    if isinstance(part, EventItem) and not part.headers:
-        return codec.encode(_as_before(part))
-    if isinstance(part, RecordItem) and not part.place:
-        return codec.encode(("record", part.subject, part.body))
     return codec.encode_struct(part)
 
 

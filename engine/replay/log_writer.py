@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,8 @@ from phaseline.schemas import libraries
 from phaseline.schemas.errors import BadLogFile
 
 LEVEL = 3
+PIECE = 1 << 16
+"""Bytes that are hashed and compressed at a time, at least."""
 STANDARD = Path("-")
 FLUSH_FRAME = 1
 """The name of zstandard for the end of a frame, which is not always installed."""
@@ -43,8 +46,10 @@ class LogWriter:
         self._part = path.with_name(path.name + ".part")
         self._digest = hashlib.sha256()
         self.counts: Counter[str] = Counter()
-        self.unpacked = 0
-        """The bytes so far, uncompressed."""
+        self._written = 0
+        """The bytes that went to the file, uncompressed."""
+        self._waiting = bytearray()
+        """The bytes that wait to go there, so that many are hashed and compressed at a time."""
         self._file: IO[bytes] = io.BytesIO()
         self._under: IO[bytes] = self._file
 
@@ -62,19 +67,38 @@ class LogWriter:
         self.counts[ITEM_NAMES[type(item)]] += 1
         self._put(item)
 
+    def write_all(self, items: Sequence[Item]) -> None:
+        """Write the next items."""
+        for shape, count in Counter(map(type, items)).items():
+            self.counts[ITEM_NAMES[shape]] += count
+        for item in items:
+            self._put(item)
+
+    @property
+    def unpacked(self) -> int:
+        """The bytes so far, uncompressed."""
+        return self._written + len(self._waiting)
+
     def cut(self) -> tuple[int, int]:
         """End what is compressed by zstd so far, so that what follows can be unpacked alone.
 
         Returns how many bytes the file has then, and how many these unfold to.
         """
+        self._pass_on()
         self._file.flush(FLUSH_FRAME)  # type: ignore[call-arg]  # that of zstandard
         return self._under.tell(), self.unpacked
 
     def _put(self, part: Part) -> None:
-        data = self._form(part)
-        self.unpacked += len(data)
-        self._digest.update(data)
-        self._file.write(data)
+        self._waiting += self._form(part)
+        if len(self._waiting) >= PIECE:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Let what waits go to the file."""
+        waiting, self._waiting = self._waiting, bytearray()
+        self._written += len(waiting)
+        self._digest.update(waiting)
+        self._file.write(waiting)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -91,6 +115,7 @@ class LogWriter:
         """Write what is left to the disk."""
         counts = self.counts
         if is_whole:
+            self._pass_on()
             counted = (counts["state"], counts["event"], counts["record"], counts["expected"])
             self._file.write(self._form(End(*counted, self._digest.hexdigest())))
         if self._file is not self._under:

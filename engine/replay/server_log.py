@@ -41,6 +41,8 @@ class LogCursor:
         self._reader, self._wanted = reader, wanted
         self._held: deque[Stored] = deque()
         self._next: Stored | None = None
+        self._is_dry = True
+        """Whether the next record is not known before more is fetched."""
         self.cause: int | None = None
         self.earlier = 0
         self.last_cause = 0
@@ -55,15 +57,46 @@ class LogCursor:
     async def advance(self) -> Stored | None:
         """Return the next message, and move to the one after it."""
         current = self._next
-        while True:
-            if not self._held:
-                self._held.extend([] if self._reader.caught_up else await self._reader.take(BUFFER))
-            if not self._held:
-                if not self._reader.caught_up:
-                    continue
+        self._move()
+        await self.fetch()
+        return current
+
+    async def fetch(self) -> None:
+        """Wait until the next record is known, or that there is none."""
+        while self._is_dry:
+            if self._reader.caught_up:
                 self._next = self.cause = None
-                return current
-            stored = self._held.popleft()
+                self._is_dry = False
+            else:
+                self._held.extend(await self._reader.take(BUFFER))
+                self._move()
+
+    def take(self, sequence: int, found: list[Stored]) -> bool:
+        """Move the messages up to the last one whose cause is at most `sequence` to `found`, which is empty at first.
+
+        `earlier` counts those before it. Returns whether that is all; if not, go on after `fetch`.
+        """
+        self.earlier = self.earlier if found else 0
+        while not self._is_dry:
+            if self._next is None or self.cause is None or self.cause > sequence:
+                return True
+            self.earlier += self.cause < sequence
+            found.append(self._next)
+            self._move()
+        return False
+
+    async def take_up_to(self, sequence: int) -> list[Stored]:
+        """What `take` finds, all of it."""
+        found: list[Stored] = []
+        while not self.take(sequence, found):
+            await self.fetch()
+        return found
+
+    def _move(self) -> None:
+        """Move to the next record among those that are there."""
+        held = self._held
+        while held:
+            stored = held.popleft()
             if foreign.is_json_copy(stored.block):
                 continue
             if not foreign.is_by_owner(stored.block):
@@ -73,17 +106,9 @@ class LogCursor:
             elif self._wanted(stored.subject):
                 self._next = stored
                 self.cause = self.last_cause = cause_of(stored.data, self.cause or 0)
-                return current
-
-    async def take_up_to(self, sequence: int) -> list[Stored]:
-        """The messages up to the last one whose cause is at most `sequence`. `earlier` counts those before it."""
-        found, self.earlier = [], 0
-        while self.cause is not None and self.cause <= sequence:
-            self.earlier += self.cause < sequence
-            stored = await self.advance()
-            if stored is not None:
-                found.append(stored)
-        return found
+                self._is_dry = False
+                return
+        self._is_dry = True
 
 
 class ServerLog:
@@ -97,6 +122,8 @@ class ServerLog:
         self.begins, self.ends = 1, 0
         self.eras: dict[int, list[Era]] = {}
         """Which tables decided which events, by partition."""
+        self._changed: set[tuple[int, int]] = set()
+        """Partition and position of each event after which a change of tables moved entities."""
         self.purged_positions: set[int] = set()
         self._decided: dict[int, int] = {}
         self._clear: dict[int, int | None] = {}
@@ -142,9 +169,9 @@ class ServerLog:
         least = 0
         if behind is not None:
             least = (await standing(wire, log, filter_, lambda _: True, behind)).end
-        reader = reader_of(wire, log, [filter_], start, least=least)
+        reader = reader_of(wire, log, [filter_], start, least=least, among=len(self.own_partitions()))
         cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition))
-        await cursor.advance()
+        await cursor.fetch()
         return cursor
 
     async def _measure(self) -> None:
@@ -159,6 +186,7 @@ class ServerLog:
             last = await self._last_checkpoint(partition)
             self._decided[partition], self._clear[partition] = last.position, last.clear
             self.eras[partition] = await table_eras.eras(self.installation, partition)
+            self._changed.update((partition, era.position) for era in self.eras[partition] if era.former)
             for told in await purge.notes(self.installation, partition).all_of():
                 if self.span.root in (None, told.id.partition("/")[0]):
                     self.purged_positions.update(one for one in told.positions if self._least <= one <= self.ends)
@@ -240,38 +268,52 @@ class ServerLog:
         whole = root is None and self.span.partitions is None
         for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self.own_partitions()]:
             async for slice_ in read_all(wire, stream, inbox, self.begins, self.ends):
-                yield [step for event in slice_ for step in await self._steps(event)]
+                yield await self._steps(slice_)
         for partition, cursor in self.cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
                 yield self._part(partition, list(map(_message, left)))
 
-    async def _steps(self, event: Stored) -> Sequence[RecordedStep]:
-        """An event with its records, after the records of events that are gone; nothing if it is undecided."""
+    async def _steps(self, events: Sequence[Stored]) -> list[RecordedStep]:
+        """The steps of some events. It waits only where records have to be fetched first."""
+        made: list[RecordedStep] = []
         index = self.prefix.count(".") + 2
-        partition = int(event.subject.split(".", index + 1)[index])
+        for event in events:
+            partition = int(event.subject.split(".", index + 1)[index])
+            found: list[Stored] = []
+            if self.has_records:
+                cursor = self.cursors[partition]
+                while not cursor.take(event.sequence, found):
+                    await cursor.fetch()
+            self._put(made, partition, event, found)
+        return made
+
+    def _put(self, made: list[RecordedStep], partition: int, event: Stored, found: list[Stored]) -> None:
+        """Add an event with its records, after the records of events that are gone; nothing if it is undecided."""
         self.purged -= event.sequence in self.purged_positions
         era = in_force(self.eras[partition], event.sequence)
         if not self.has_records:
-            return [RecordedStep(partition, event, [], era)]
-        early, messages = await self._messages(partition, event)
-        before: list[RecordedStep] = []
-        after: list[RecordedStep] = []
+            made.append(RecordedStep(partition, event, [], era))
+            return
+        early, messages = self._messages(partition, event, found)
         if early:
             *before, others = self._part(partition, early)
+            made += before
             messages = others.messages + messages
-        if messages and any(one.former and one.position == event.sequence for one in self.eras[partition]):
+        after: list[RecordedStep] = []
+        if messages and (partition, event.sequence) in self._changed:
             moved, messages = part_moved(messages, self.eras[partition])
             after = self._moved(partition, moved)
         if partition in self._stalled:
             self.undecided += 1
-            return before
-        return [*before, RecordedStep(partition, event, messages, era), *after]
+            return
+        made.append(RecordedStep(partition, event, messages, era))
+        made += after
 
-    async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
+    def _messages(self, partition: int, event: Stored, found: list[Stored]) -> tuple[list[Message], list[Message]]:
         """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
         cursor = self.cursors[partition]
-        found = list(map(_message, await cursor.take_up_to(event.sequence)))
-        early, messages = (found[: cursor.earlier], found[cursor.earlier :]) if cursor.earlier else ([], found)
+        messages = [Message(one.subject, one.data) for one in found]
+        early, messages = (messages[: cursor.earlier], messages[cursor.earlier :]) if cursor.earlier else ([], messages)
         if cursor.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
             self._stalled.add(partition)
         return early, messages

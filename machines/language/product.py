@@ -191,7 +191,7 @@ class Bans:
 
     def where(self, body: bytes) -> BannedContent | None:
         """The first content that a body may not hold; None if there is none."""
-        if not (self.may(body) or CODED in body):
+        if not (self.may(body) or body.rfind(CODED) >= 0):
             return None
         return _first(self.bans, (ban.where(body) for ban in self.bans))
 

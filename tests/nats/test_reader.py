@@ -1,6 +1,8 @@
 """Reading a stream in order through interruptions, on a real server."""
 
 import asyncio
+import gc
+import weakref
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -9,7 +11,7 @@ import pytest
 from phaseline.schemas.errors import ApiFailed, NoAnswer
 from tests.support.installation import EmbeddedServer, Settings, Stored, Wire
 from tests.support.owners import Checkpoint, Fence, Message
-from tests.support.streams import BUFFER, BUFFER_BYTES, DirectReader, Reader, StreamReader, read_all
+from tests.support.streams import BUFFER, BUFFER_BYTES, LEAST_BUFFER, DirectReader, Reader, StreamReader, read_all
 from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 120
@@ -155,6 +157,33 @@ async def test_large_messages_are_requested_in_small_numbers(wire: Wire, setting
         await take(reader, count - 1)
     forget()
     assert broken == []
+
+
+async def test_a_closed_reader_needs_no_collection_of_garbage(wire: Wire, settings: Settings, kind: Kind) -> None:
+    """A worker opens some for each partition again and again, and collects what stands in circles rarely."""
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 10)
+    gc.disable()
+    try:
+        reader = kind(wire, stream, [])
+        closed = weakref.ref(reader)
+        async with reader:
+            assert await reader.take(5)
+        del reader
+        await asyncio.sleep(0)
+        assert closed() is None
+    finally:
+        gc.enable()
+
+
+async def test_readers_side_by_side_share_the_memory_of_one(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, BUFFER)
+    async with Reader(wire, stream, [], among=100) as reader:
+        found = await take(reader, 1)
+        await wire.flush(LIMIT)
+        assert 0 < reader.buffered < LEAST_BUFFER
+        assert numbers(found + await take(reader, BUFFER - 1)) == list(range(BUFFER))
 
 
 async def test_an_absent_stream_is_an_error(wire: Wire, kind: Kind) -> None:

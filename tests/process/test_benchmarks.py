@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import re
 import sys
 from asyncio.subprocess import Process
@@ -28,7 +29,7 @@ from benchmarks import (
     scale,
     server,
     snapshot,
-    soak,
+    soak_verdict,
     take_over,
     throughput,
     workers,
@@ -264,12 +265,23 @@ async def test_the_cost_of_metrics_is_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "files", "holds"), [(100, 9, True), (103, 9, False), (97, 9, False), (100, 12, False)]
-)
-def test_a_soak_compares_what_follows_the_warm_up_with_the_end(last: int, files: int, holds: bool) -> None:
-    """Neither the first quarter nor the middle counts."""
-    sizes = [1, 2, *[100] * 3, *[500] * 4, *[last] * 3]
-    handles = [1, 2, *[9] * 3, *[50] * 4, *[files] * 3]
-    found = [soak.Sample(at, size, some, at / 2) for at, (size, some) in enumerate(zip(sizes, handles, strict=True))]
-    assert soak.verdict(found).holds == holds
-    assert soak.verdict(found).share == 0.5
+    ("grown", "scatter", "seconds", "verdict"),
+    [
+        (0.0, 0.1, 2_000, "flat"), (0.01, 0.02, 2_000, "flat"), (-0.3, 0.1, 2_000, "flat"),
+        (0.1, 0.1, 2_000, "grows"), (0.03, 0.001, 40, "grows"), (0.0, 0.3, 8, "too short to tell"),
+    ],
+)  # fmt: skip
+def test_a_soak_tells_growth_from_scatter(grown: float, scatter: float, seconds: int, verdict: str) -> None:
+    """Neither the warm-up nor peaks count, and what is too short for its scatter is not judged."""
+    numbers = random.Random(7)
+    found = [(at, 100 * (1 + grown * at / seconds) + 100 * scatter * (numbers.random() - 0.5)) for at in range(seconds)]
+    warm = [(at, 3 * value if at < seconds / 4 or at % 11 == 0 else value) for at, value in found]
+    trend = soak_verdict.trend(warm)
+    assert trend.verdict() == verdict
+    assert trend.least <= trend.growth <= trend.most
+    assert trend.verdict(allowed=10.0) == "flat" or seconds < 10
+
+
+async def test_the_heap_of_a_server_can_be_asked_for() -> None:
+    async with soak_verdict.ProfiledServer() as server:
+        assert 1 << 16 < await asyncio.to_thread(server.heap) < 1 << 28

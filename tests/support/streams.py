@@ -7,7 +7,7 @@ the streams of an installation (`installation`).
 from phaseline.engine.nats.api_reply import EXPECTED, Ack
 from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.frames import read_headers
-from phaseline.engine.nats.reader import BUFFER, BUFFER_BYTES, Reader
+from phaseline.engine.nats.reader import BUFFER, BUFFER_BYTES, LEAST_BUFFER, Reader
 from phaseline.engine.nats.stream_reader import DirectReader, StreamReader, read_all
 from phaseline.engine.nats.stream_settings import change
 from phaseline.engine.nats.stream_settings.change import CopyProgress, is_whole
@@ -15,6 +15,6 @@ from phaseline.engine.nats.stream_settings.fill import Fill, size
 from phaseline.engine.nats.streams import reports
 
 __all__ = [
-    "BUFFER", "BUFFER_BYTES", "EXPECTED", "Ack", "CopyProgress", "DirectReader", "Fill", "Reader", "StreamReader",
-    "change", "is_whole", "last_message_from_leader", "read_all", "read_headers", "reports", "size",
+    "BUFFER", "BUFFER_BYTES", "EXPECTED", "LEAST_BUFFER", "Ack", "CopyProgress", "DirectReader", "Fill", "Reader",
+    "StreamReader", "change", "is_whole", "last_message_from_leader", "read_all", "read_headers", "reports", "size",
 ]  # fmt: skip
