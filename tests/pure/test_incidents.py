@@ -7,7 +7,7 @@ import pytest
 
 from phaseline.engine.surfaces.cli import incidents
 from phaseline.engine.surfaces.cli.incidents import SAID, Incidents
-from tests.pure.test_log_events import listed
+from tests.support.log_events import listed
 
 
 def told(found: Incidents, method: str, event: str, **fields: Any) -> str | None:

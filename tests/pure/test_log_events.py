@@ -5,12 +5,12 @@ import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from phaseline.engine.core.counts.outcomes import EventCounts
 from tests.support.house import walked
+from tests.support.log_events import LogCall, listed
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "engine").rglob("*.py"))
@@ -19,14 +19,6 @@ NO_FIELDS = ("exc_info",)
 """Keywords that the logger reads itself."""
 COUNTS = "asdict"
 """`**asdict(...)` in a log call stands for the fields of `EventCounts`."""
-
-
-class LogCall(NamedTuple):
-    """One call of a logger, and the event it logs."""
-
-    event: str
-    level: str
-    fields: frozenset[str]
 
 
 def log_calls(source: str) -> Iterator[LogCall]:
@@ -55,14 +47,6 @@ def _fields(keywords: list[ast.keyword]) -> Iterator[str]:
             yield from EventCounts.__dataclass_fields__
         elif keyword.arg not in NO_FIELDS:
             yield keyword.arg
-
-
-def listed() -> list[LogCall]:
-    """The rows of the table of log events."""
-    page = (ROOT / "docs" / "watch-over.md").read_text()
-    section = page.partition("## Log events")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| .* \|$", section, re.MULTILINE)
-    return [LogCall(event, level, frozenset(re.findall(r"`(\w+)`", fields))) for event, level, fields in rows]
 
 
 def test_every_event_is_listed_with_its_level_and_fields_and_no_other_is() -> None:
