@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.support.command import Shell
-from tests.support.installation import Settings, Wire, at_work
+from tests.support.installation import Settings
 from tests.support.own_installation import Client
 
 
@@ -12,8 +12,8 @@ async def doctor(shell: Shell) -> list[dict[str, Any]]:
     return [one for one in (await shell("doctor", "--json")).lines if one["check"].startswith("source")]
 
 
-async def test_a_source_that_counts_anew_is_named(wire: Wire, settings: Settings, shell: Shell) -> None:
-    async with at_work(settings, wire), Client.open(settings, source="/console") as client:
+async def test_a_source_that_counts_anew_is_named(working: Settings, shell: Shell) -> None:
+    async with Client.open(working, source="/console") as client:
         await client.publish_and_wait("cluster", "create", "c1")
         for number in (100, 101):
             await client.publish_and_wait("cluster", "created", "c1", source="/agent", sequence=number)
