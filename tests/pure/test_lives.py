@@ -195,10 +195,11 @@ def test_a_late_adoption_does_not_bring_back_what_was_seen_to_be_gone() -> None:
 
 @pytest.mark.parametrize("trigger", ["observed", "target", "checked_in"])
 def test_late_news_of_a_thing_that_was_seen_to_be_gone_begins_nothing(trigger: str) -> None:
-    place, data = "r/b/c", {"target": {"deployment_id": "v1"}, "checked_in": {"last_seen": None}}.get(trigger, {})
+    place = "r/b/c"
+    data: dict[str, dict[str, Any]] = {"target": {"deployment_id": "v1"}, "checked_in": {"last_seen": None}}
     given = testing.given(KINDS).event("bundle_deployment", "observed", place, {"uid": "k8s:1", "target": "v1"})
     gone = given.event("bundle_deployment", "removed", place)
-    late = gone.when("bundle_deployment", trigger, place, {**data, "uid": "k8s:1"})
+    late = gone.when("bundle_deployment", trigger, place, {**data.get(trigger, {}), "uid": "k8s:1"})
     late.then_rejected("stale", "seen to be gone").then("bundle_deployment", place, DELETED)
     again = gone.when("bundle_deployment", "observed", place, {"uid": "k8s:2", "target": "v1", "applied": "v1"})
     again.then("bundle_deployment", place, "Ready")
