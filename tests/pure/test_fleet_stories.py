@@ -330,3 +330,10 @@ def test_the_commit_of_a_repository_that_is_gone_judges_nobody() -> None:
     gone = life.event("git_repo", "removed", "infra")
     ids = {"target": "v1", "applied": "v1", "ready": True, "commit": "c1"}
     gone.when("bundle_deployment", "observed", ON, ids).then("bundle_deployment", ON, "Ready")
+
+
+@pytest.mark.parametrize("wrong", [{"waiting": -1}, {"targets": -3}, {"partitions": [{"count": 2, "waiting": -1}]}])
+def test_no_count_of_a_rollout_is_below_zero(wrong: dict[str, Any]) -> None:
+    life = testing.given(KINDS).event("bundle", "rollout", BUNDLE, {"targets": 3, "waiting": 1})
+    then = life.when("bundle", "rollout", BUNDLE, wrong).then_rejected("invalid", "-")
+    then.then("bundle", BUNDLE, "Pending", attributes={"targets": 3, "waiting": 1})
