@@ -103,7 +103,7 @@ def of_report(
         if begins and not (seen is not None and seen < entity.born):
             return Thing(uid, is_news=True, takes_over=True)
         return RefusedReport("stale", _another(kind, entity, trigger, uid, seen if begins else None))
-    if found == "known" and not says_gone and trigger != REPORTED and _is_seen_gone(entity):
+    if found == "known" and trigger in kind.naming and trigger != REPORTED and _is_seen_gone(entity):
         message = f"{trigger} is about {uid}, which was seen to be gone at event {entity.asked}"
         return RefusedReport(
             "stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there"
