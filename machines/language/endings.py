@@ -1,13 +1,15 @@
 """How a life ended: whether somebody saw that the thing is gone, whether that is assumed, or contradicted.
 
 Belongs here: the words, what the end of a life says and what is said of it later, the names and the class of such an
-end. Does not: ending lives (`engine.core.changeset`), judging what is reported afterwards (`engine.core.after_end`).
+end, what is still known of what is above. Does not: ending lives (`engine.core.changeset`), judging what is reported
+afterwards (`engine.core.after_end`).
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.machines.language.beside.signals import TOLD as STANDING
+from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Label, Role
 from phaseline.schemas.records import SIGNALS, State, timestamp
 
@@ -104,3 +106,9 @@ def state_for_people(state: State, attributes: Attributes) -> State:
     if state.phase == STANDING and SIGNALS in attributes:
         return State(STANDING, tuple(attributes[SIGNALS]))
     return TOLD.get(attributes.get(END, ""), state) if state.phase == DELETED else state
+
+
+def known_of(scene: Scene, entity_id: str, kind: str) -> Attributes:
+    """The attributes of the ancestor of that kind; none of an unknown one, or one whose life is over."""
+    found = scene.above(entity_id, kind)
+    return {} if found is None or found.facets[0].base.phase == DELETED else found.attributes

@@ -161,3 +161,53 @@ def test_a_stopped_instantiation_has_failed_for_later_emco() -> None:
     life = instantiated(A, B).each("applied", A).do("emco_resource", "stop", GROUP)
     assert ask(life)["status"] == "Instantiating"
     assert ask(life, shape="emco")["status"] == "InstantiateFailed"
+
+
+# ---- what was said of an earlier life, and a report that says nothing
+
+
+def listing() -> EmcoHistory:
+    life = instantiated(A).each("applied", A)
+    return life.do("app_cluster", "bundle_state", cluster(), **LISTED)
+
+
+def seen(life: EmcoHistory) -> tuple[str, str]:
+    """Whether A is there and how it is, as its cluster said."""
+    return life.state("rsync_resource", A, 1), life.state("rsync_resource", A, 2)
+
+
+def test_the_last_report_of_an_earlier_life_says_nothing_of_the_next_one() -> None:
+    life = listing()
+    assert seen(life)[0] == "Present"
+    life.do("emco_resource", "terminate", GROUP).each("terminated", A).do("emco_resource", "delete", GROUP)
+    life.group().context(A, B)
+    assert seen(life) == ("Unknown", "NotAssessed")
+    life.do("app_cluster", "bundle_state", cluster(), **LISTED)
+    assert seen(life)[0] == "Present"
+
+
+def test_a_report_to_which_its_monitor_has_not_written_a_status_says_nothing() -> None:
+    life = instantiated(A).each("applied", A)
+    empty = {"apiVersion": "k8splugin.io/v1alpha1", "metadata": {"name": "web"}, "spec": {}}
+    life.do("app_cluster", "bundle_state", cluster(), **empty)
+    assert seen(life) == ("Unknown", "NotAssessed")
+    life.do("app_cluster", "bundle_state", cluster(), **empty, status=LISTED)
+    there = seen(life)
+    assert there[0] == "Present"
+    life.do("app_cluster", "bundle_state", cluster(), **empty)
+    assert seen(life) == there
+    life.do("app_cluster", "bundle_state", cluster(), **empty, status={"ready": False, "resourceCount": 0})
+    assert seen(life) == ("NotPresent", "Missing")
+
+
+def test_of_resources_that_differ_in_their_namespace_alone_the_worst_is_shown() -> None:
+    up = {"replicas": 1, "readyReplicas": 1, "availableReplicas": 1, "updatedReplicas": 1}
+    good = {"metadata": {"name": "dep", "namespace": "a"}, "spec": {"replicas": 1}, "status": up}
+    bad = {"metadata": {"name": "dep", "namespace": "b"}, "spec": {"replicas": 1}, "status": {}}
+    for both in ([good, bad], [bad, good]):
+        life = instantiated(A).each("applied", A)
+        life.do("app_cluster", "bundle_state", cluster(), deploymentStatuses=both)
+        assert seen(life) == ("Present", "Progressing")
+        assert life.attributes("app_cluster", cluster())["listed"]["dep+Deployment"][-1] == "NotReady"
+    life.do("app_cluster", "bundle_state", cluster(), deploymentStatuses=[good, good])
+    assert seen(life) == ("Present", "Healthy")

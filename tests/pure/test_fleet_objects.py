@@ -382,6 +382,14 @@ def test_wrong_numbers_are_refused() -> None:
     assert "write a whole number" in life.refused("bundle", "rollout", BUNDLE, partitions=[{"count": "x"}]).message
 
 
+def test_a_number_below_zero_in_an_object_hides_nothing_else_of_it() -> None:
+    spec, odd = {"rolloutStrategy": {"maxNew": -1}}, [{"count": -2, "unavailable": 1, "summary": {"pending": -1}}]
+    life = FleetHistory().see(fleet.bundle(spec=spec, unavailable=-1, summary={"pending": 2}, partitions=odd))
+    kept = life.attributes("bundle", BUNDLE)
+    assert ("max_new" in kept, "unavailable" in kept, kept["waiting"]) == (False, False, 2)
+    assert kept["partitions"] == [{"count": 0, "unavailable": 1, "max_unavailable": 0, "waiting": 0}]
+
+
 # ---- one object, one step
 
 

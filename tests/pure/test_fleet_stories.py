@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phaseline import testing
 from phaseline.machines.kinds.fleet.counts import of_deployments, of_resources
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.records import Entity, Rejection, Transition
 from tests.support.fleet_history import BUNDLE, ON, FleetHistory, part
 from tests.support.gitops_history import KINDS, GitOpsHistory
 from tests.support.manifests import deployment, kubernetes_object
@@ -245,3 +246,94 @@ def test_what_is_not_ready_by_its_health_is_not_ready_and_what_is_not_assessed_s
     life.do("bundle_resource", "undeclared", config, lives=False)
     life.do("bundle_deployment", "observed", ON, ready=True)
     assert life.state("git_repo", "infra") == "Ready"  # its agent has judged it
+
+
+# ---- what nobody said, what comes late, what no clock can say
+
+
+def test_declared_resources_of_which_nothing_is_known_make_nothing_ready() -> None:
+    life = FleetHistory().do("bundle_deployment", "target", ON, deployment_id="v1")
+    life.do("bundle_resource", "declared", part(0)).do("bundle_resource", "declared", part(1))
+    life.do("bundle_deployment", "applied", ON, deployment_id="v1")
+    assert wholes(life) == ["NotAssessed"] * 3
+    assert life.counts("git_repo", "infra")["display"]["ready_resources"] == "0/2"
+    life.do("bundle_resource", "ready", part(0))
+    assert wholes(life) == ["Ready"] * 3
+    assert life.counts("git_repo", "infra")["display"]["ready_resources"] == "1/2"
+
+
+def test_an_agent_that_calls_it_ready_is_believed_though_no_resource_is_known() -> None:
+    life = FleetHistory().do("bundle_deployment", "observed", ON, target="v1", applied="v1", ready=True)
+    life.do("bundle_resource", "declared", part(0))
+    assert wholes(life) == ["Ready"] * 3
+
+
+def test_a_late_failure_of_another_deployment_is_not_one_of_the_wanted() -> None:
+    life = FleetHistory().do("bundle_deployment", "target", ON, deployment_id="v1")
+    life.do("bundle_deployment", "target", ON, deployment_id="v2")
+    step = life.say("bundle_deployment", "apply_failed", ON, deployment_id="v1", message="v1 is too large")
+    [record] = step.records
+    assert isinstance(record, Rejection)
+    assert (record.reason, "v1 could not be applied, and v2 is wanted" in record.message) == ("guard", True)
+    assert life.state("bundle_deployment", ON) == "WaitApplied"
+    life.do("bundle_deployment", "apply_failed", ON, deployment_id="v2", message="quota")
+    assert life.state("bundle_deployment", ON) == "ErrApplied"
+
+
+def wholes(life: FleetHistory) -> list[str]:
+    """The states of the repository, the bundle and the deployment."""
+    return [life.state("git_repo", "infra"), life.state("bundle", BUNDLE), life.state("bundle_deployment", ON)]
+
+
+def at_noon() -> testing.Given:
+    """A ready deployment, at 12:00."""
+    ids = {"target": "v1", "applied": "v1", "ready": True}
+    return testing.given(KINDS).event("bundle_deployment", "observed", ON, ids).at("2026-01-01T12:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (["2026-01-01T11:59:00Z", "2026-01-01T10:00:00Z"], "Ready"),  # in another order
+        (["2026-01-01T10:00:00Z", "2026-01-01T11:59:00Z"], "Ready"),
+        (["2026-01-01T11:59:00Z", "2099-01-01T00:00:00Z"], "Ready"),
+        (["2026-01-01T10:00:00Z", "2099-01-01T00:00:00Z"], "WaitCheckIn"),
+        (["2099-01-01T00:00:00Z"], "WaitCheckIn"),
+        (["2099-01-01T00:00:00Z", "2026-01-01T11:59:00Z"], "Ready"),
+        (["2026-01-01T12:04:00Z"], "Ready"),  # clocks differ a little
+        (["1970-01-01T00:00:00Z"], "WaitCheckIn"),
+        (["2026-01-01T11:59:00Z", None], "WaitCheckIn"),
+    ],
+)
+def test_the_newest_check_in_that_can_be_believed_counts(said: list[str | None], shown: str) -> None:
+    life: testing.Given = at_noon()
+    for last_seen in said:
+        life = life.event("bundle_deployment", "checked_in", ON, {"last_seen": last_seen})
+    assert life.entity("bundle_deployment", ON).facets[0].state.phase == shown
+
+
+def test_a_check_in_from_the_future_does_not_last_for_ever() -> None:
+    life = at_noon().event("bundle_deployment", "checked_in", ON, {"last_seen": "2026-01-01T12:00:00Z"})
+    life = life.event("bundle_deployment", "checked_in", ON, {"last_seen": "2099-01-01T00:00:00Z"})
+    controller = life.later(minutes=50).when("bundle_deployment", "observed", ON, {"ready": True})
+    controller.then("bundle_deployment", ON, "WaitCheckIn")
+
+
+def test_a_check_in_of_a_cluster_brings_no_removed_deployment_back() -> None:
+    gone = at_noon().event("bundle_deployment", "removed", ON)
+    late = gone.when("bundle_deployment", "checked_in", ON, {"last_seen": "2026-01-01T12:00:00Z"})
+    late.then_rejected("illegal").then("bundle_deployment", ON, "Deleted")
+
+
+def test_the_commit_of_a_repository_that_is_gone_judges_nobody() -> None:
+    life = testing.given(KINDS).event("git_repo", "fetched", "infra", {"commit": "c2"})
+    gone = life.event("git_repo", "removed", "infra")
+    ids = {"target": "v1", "applied": "v1", "ready": True, "commit": "c1"}
+    gone.when("bundle_deployment", "observed", ON, ids).then("bundle_deployment", ON, "Ready")
+
+
+@pytest.mark.parametrize("wrong", [{"waiting": -1}, {"targets": -3}, {"partitions": [{"count": 2, "waiting": -1}]}])
+def test_no_count_of_a_rollout_is_below_zero(wrong: dict[str, Any]) -> None:
+    life = testing.given(KINDS).event("bundle", "rollout", BUNDLE, {"targets": 3, "waiting": 1})
+    then = life.when("bundle", "rollout", BUNDLE, wrong).then_rejected("invalid", "-")
+    then.then("bundle", BUNDLE, "Pending", attributes={"targets": 3, "waiting": 1})

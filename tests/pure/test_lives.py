@@ -46,6 +46,11 @@ def identity(entity: Entity) -> dict[str, str]:
     return {} if entity.memory is None else dict(entity.memory.uids)
 
 
+NAMED = {"namespace": "ns", "name": "p"}
+MOVED = {"apiVersion": "v1", "kind": "Pod", "metadata": NAMED, "status": {"phase": "Succeeded"}}
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"namespace": "ns", "name": "rs"}}
+
+
 def former(entity: Entity) -> tuple[str, ...]:
     return () if entity.memory is None else entity.memory.former
 
@@ -191,6 +196,14 @@ def test_a_late_adoption_does_not_bring_back_what_was_seen_to_be_gone() -> None:
     assert own(tell(gone, "reported", phase="Running", uid=A, seen=node(gone).asked))
     back = tell(gone, "adopt", phase="Running", uid=B)
     assert (identity(node(back)), former(node(back))) == ({"aws": "i-b"}, (A,))
+
+
+def test_what_was_moved_away_may_come_back_to_its_place() -> None:
+    place, data = "shop/shop/apps:ReplicaSet/ns/rs/core:Pod:ns:p", {"live": MOVED, "uid": "k8s:2"}
+    above = testing.given(KINDS).event("resource", "observed", place.rpartition("/")[0], {"live": OWNER})
+    gone = above.event("owned_object", "observed", place, data).event("owned_object", "removed", place)
+    back = gone.when("owned_object", "observed", place, data)
+    assert (back.rejection, back.entity("owned_object", place).facets[0].state.phase) == (None, "Healthy")
 
 
 def test_another_thing_in_the_place_of_a_deleted_one_needs_not_have_seen_its_end() -> None:

@@ -15,6 +15,7 @@ from phaseline.machines.kinds.emco.readiness import READINESS, is_ready
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult
 from phaseline.machines.kinds.kubernetes.profiles import MISSING, NOT_ASSESSED, SOURCE_ORDER
+from phaseline.machines.language.endings import known_of
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Refusal, RuleEvent
@@ -40,6 +41,8 @@ KEY_KINDS = (
 )  # fmt: skip
 """Kinds that are supported if the report does not name any (EMCO's key kinds)."""
 HELD = "Ready", "NotReady"
+AROUND_STATUS = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
+"""The parts of a CR. Data with one of them is a whole CR; other data is its status."""
 
 
 class BadReport(ValueError):
@@ -119,26 +122,40 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 # ---- the attributes that the tables keep of a report
 
 
-@rule("emco.note_report", revision=1, uses=(HEALTH, READINESS))
+@rule("emco.note_report", revision=2, uses=(HEALTH, READINESS))
 def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Notes the listed resources, the supported kinds and the event of a report; a repeated report changes nothing.
 
-    The result is the attributes of the app_cluster.
+    Nor does one without a status, of which nobody has said yet what is there. The result is the attributes of the
+    app_cluster.
     """
+    if event.data.get("status") is None and not AROUND_STATUS.isdisjoint(event.data):
+        return attributes
     status, supports = event.data.get("status", event.data), event.data.get("supports")
     try:
         digest = hashlib.blake2b(codec.encode([status, supports]), digest_size=8).hexdigest()
         if digest == attributes.get("digest"):
             return attributes
-        members = [*listed_resources(event.data)]
-        found = {one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]] for one in members}
-        healths = {one.token: health.status for one in members if (health := _health(one)).is_assessed}
+        found, healths = _as_listed(event.data)
     except (BadReport, OverflowError) as error:
         return Refusal(f"data: {error}", invalid=True)
     kept = {**attributes, "report": event.sequence, "digest": digest, "listed": found, "health": healths}
     return (
         {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}
     )
+
+
+def _as_listed(data: Mapping[str, Any]) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """By `<name>+<kind>`, what is listed, and its health. Of several in different namespaces or groups, the worst."""
+    found: dict[str, list[str]] = {}
+    healths: dict[str, str] = {}
+    for one in listed_resources(data):
+        name, other = one.token, found.get(one.token)
+        ready = is_ready(one.kind, one.found) and (other is None or other[-1] == HELD[0])
+        found[name] = [one.group, one.version, HELD[not ready]]
+        if (health := _health(one)).is_assessed:
+            healths[name] = min(health.status, healths.get(name, health.status), key=SOURCE_ORDER.index)
+    return found, healths
 
 
 def _health(one: ListedResource) -> HealthResult:
@@ -164,8 +181,7 @@ TRIGGERS = {"Present": "present", "NotPresent": "not_present", "Unknown": "not_s
 @rule("emco.reported_presence", revision=1)
 def reported_presence(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
     """Whether the last report lists the resource."""
-    found = scene.above(entity_id, "app_cluster")
-    return TRIGGERS[presence({} if found is None else found.attributes, below.rpartition("/")[2])]
+    return TRIGGERS[presence(known_of(scene, entity_id, "app_cluster"), below.rpartition("/")[2])]
 
 
 HEALTHS = (*SOURCE_ORDER, NOT_ASSESSED)
@@ -184,11 +200,10 @@ def health(attributes: Mapping[str, Any], token: str) -> str:
 @rule("emco.reported_health", revision=1)
 def reported_health(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
     """The health of the resource in the last report."""
-    found = scene.above(entity_id, "app_cluster")
-    return ASSESSED[health({} if found is None else found.attributes, below.rpartition("/")[2])]
+    return ASSESSED[health(known_of(scene, entity_id, "app_cluster"), below.rpartition("/")[2])]
 
 
-@rule("emco.health_is", revision=1)
+@rule("emco.health_is", revision=2)
 @dataclass(frozen=True, slots=True)
 class HealthIs:
     """The rsync resource has this health in the last report of the app_cluster."""
@@ -197,15 +212,14 @@ class HealthIs:
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """NotAssessed without a report."""
-        found = scene.above(entity_id, "app_cluster")
-        return health({} if found is None else found.attributes, entity_id.rpartition("/")[2]) == self.health
+        return health(known_of(scene, entity_id, "app_cluster"), entity_id.rpartition("/")[2]) == self.health
 
     def text(self) -> str:
         """`the last ResourceBundleState says that its health is Healthy`."""
         return f"the last ResourceBundleState says that its health is {self.health}"
 
 
-@rule("emco.presence_is", revision=1)
+@rule("emco.presence_is", revision=2)
 @dataclass(frozen=True, slots=True)
 class PresenceIs:
     """The rsync resource has this presence in the last report of the app_cluster."""
@@ -214,8 +228,7 @@ class PresenceIs:
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Unknown without a report."""
-        found = scene.above(entity_id, "app_cluster")
-        return presence({} if found is None else found.attributes, entity_id.rpartition("/")[2]) == self.presence
+        return presence(known_of(scene, entity_id, "app_cluster"), entity_id.rpartition("/")[2]) == self.presence
 
     def text(self) -> str:
         """`the last ResourceBundleState says Present of it`."""

@@ -63,17 +63,17 @@ LABELS = advised(FLEET, (
     Label(NO_TARGETS,    None,    "Matches no cluster",              {"zh": "无匹配集群"},      state_class="excused"),
 ))
 ROLLOUT = (
-    Field("waiting",                    int,  "targets that have no deployment yet"),
+    Field("waiting",                    int,  "targets that have no deployment yet", least=0),
     Field("partitions",                 dict, "the partitions of the rollout: name, count, unavailable, max_unavailable",
           many=True),
-    Field("unavailable",                int,  "unavailable targets"),
-    Field("max_unavailable",            int,  "how many targets may be unavailable"),
-    Field("unavailable_partitions",     int,  "unavailable partitions"),
-    Field("max_unavailable_partitions", int,  "how many partitions may be unavailable"),
-    Field("max_new",                    int,  "how many deployments are created at once"),
+    Field("unavailable",                int,  "unavailable targets", least=0),
+    Field("max_unavailable",            int,  "how many targets may be unavailable", least=0),
+    Field("unavailable_partitions",     int,  "unavailable partitions", least=0),
+    Field("max_unavailable_partitions", int,  "how many partitions may be unavailable", least=0),
+    Field("max_new",                    int,  "how many deployments are created at once", least=0),
 )
 SAID = (
-    Field("targets", int,  "how many targets Fleet counts, if its controller has seen the present bundle"),
+    Field("targets", int,  "how many targets Fleet counts, if its controller has seen the present bundle", least=0),
     Field("paused",  bool, "whether Fleet holds back what is new in it"),
     CARRIED,
 )

@@ -83,6 +83,7 @@ LISTED = Field("listed", str, "the listed resources in order", many=True)
 CHECKED = (
     Field("agent_seen",   bool, "whether the agent was seen lately"),
     Field("check_in", str,  "when the agent was seen, in words"),
+    Field("last_seen", str, "the newest time at which the agent was seen"),
 )  # fmt: skip
 OBSERVED = (
     Field("target",        str,  "the id of the wanted deployment"),
@@ -100,7 +101,7 @@ OBSERVED = (
     Field("counted_names", int,  "how many of those are in `listed`"),
 )  # fmt: skip
 UNASSESSED = (
-    some(NOT_ASSESSED),
+    some(NOT_ASSESSED, UNKNOWN),
     AllBelow("bundle_deployment", "bundle_resource", (NOT_ASSESSED, UNKNOWN)),
     AttributeIs("bundle_deployment", "ready", None),
 )
@@ -145,6 +146,7 @@ BUNDLE_DEPLOYMENT = Table(
     carries=("observed",),
     fields={
         "target": ID, "staged": ID, "applied": ID,
+        "apply_failed": (Field("deployment_id", str, "the id of the deployment that could not be applied; left out, the target"),),
         "observed": OBSERVED,
         "checked_in": (Field("last_seen", str, "when the agent was seen last; null if never", required=True, null=True),),
     },
@@ -199,7 +201,7 @@ BUNDLE_DEPLOYMENT = Table(
               for stage_ in STAGES for held in (FREE, *HELD)),
             Row((LIVE,),   BEHIND,       "=",  computes=note_commit),
             Row((LIVE,),   LEVEL,        "=",  computes=note_commit),
-            Row((ABSENT, DELETED), "checked_in", PENDING, computes=note_check_in),
+            Row((ABSENT,), "checked_in", PENDING, computes=note_check_in),
             Row((LIVE,),   "checked_in", "=",  computes=note_check_in),
             Row((LIVE,),   "removed",    DELETED),
             Row((LIVE,),   "owner_gone", DELETED),

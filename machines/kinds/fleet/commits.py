@@ -9,6 +9,7 @@ tables).
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.machines.language.endings import known_of
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, Fired, Refusal, RuleEvent
@@ -36,13 +37,12 @@ def other_commit(carried: str | None, wanted: str | None, job: str | None) -> st
 
 def compared(scene: Scene, entity_id: str, carried: str | None) -> Mapping[str, Any]:
     """The fields that say whether an entity that carries a commit is behind its repository."""
-    repo = scene.above(entity_id, "git_repo")
-    known = {} if repo is None else repo.attributes
+    known = known_of(scene, entity_id, "git_repo")
     why = other_commit(carried, known.get("commit"), known.get("job"))
     return {"behind": True, "behind_why": why} if why else {}
 
 
-@rule("fleet.read_commit", revision=1)
+@rule("fleet.read_commit", revision=2)
 def read_commit(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Whether a bundle carries the commit of its repository."""
     return compared(scene, entity_id, event.data.get("commit"))

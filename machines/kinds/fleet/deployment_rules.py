@@ -24,6 +24,8 @@ STAGES = (PENDING, ERR_APPLIED, WAIT_APPLIED, OUT_OF_SYNC, READY)
 IDS = ("target", "staged", "applied")
 LATEST_CHECK_IN = 45 * 60
 """How many seconds ago an agent was seen lately at the most: three of Fleet's check-ins, which are 15 minutes apart."""
+AHEAD = 5 * 60
+"""How many seconds ahead of the server's clock a time may be that is believed."""
 UNREADY_WORDS = ("not_ready",)
 CHANGED_WORDS = ("modified", "missing", "orphaned")
 
@@ -64,17 +66,19 @@ def read_applied(_: Scene, __: str, attributes: Attributes, event: RuleEvent) ->
     return _read_id("applied", attributes, event)
 
 
-@rule("fleet.apply_failed", revision=1)
+@rule("fleet.apply_failed", revision=2)
 def read_failed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after applying the target has failed."""
     target = attributes.get("target")
     if target is None:
         return Refusal("nothing is wanted yet that could fail to be applied: send target first")
+    if (named := event.data.get("deployment_id")) not in (None, target):
+        return Refusal(f"{named} could not be applied, and {target} is wanted: this says nothing of {target}")
     stage = stage_of({**attributes, "failed": target})
     return {"stage": stage, "failed": target, "why": event.data.get("message") or ""}
 
 
-@rule("fleet.observed_deployment", revision=2)
+@rule("fleet.observed_deployment", revision=3)
 def read_observed(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -167,16 +171,22 @@ def unlisted(_: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> s
     return None if place < len(listed) and listed[place] == name else "unlisted"
 
 
-@rule("fleet.checked_in", revision=1)
-def read_check_in(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """Whether the agent of the cluster was seen, and lately."""
+@rule("fleet.checked_in", revision=2)
+def read_check_in(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+    """Whether the agent of the cluster was seen, and lately: the newest time counts that is not ahead of the server."""
     last_seen = event.data.get("last_seen")
     if last_seen is None:
         return {"agent_seen": False, "check_in": "its agent was never seen"}
     seen = _time(last_seen)
     if seen is None:
         return Refusal(f"data.last_seen is {last_seen!r}: write a time such as 2026-03-02T08:00:00Z", invalid=True)
-    return {"agent_seen": _is_lately(seen, event.time), "check_in": f"its agent was last seen {last_seen}"}
+    times = {time: text for text in (attributes.get("last_seen"), last_seen) if (time := _time(text)) is not None}
+    if not (believed := [time for time in times if not _is_ahead(time, event.time)]):
+        text = f"its agent was last seen {last_seen}, which is ahead of the server's clock and not believed"
+        return {"agent_seen": False, "check_in": text, "last_seen": None}
+    newest = max(believed)
+    words = f"its agent was last seen {times[newest]}"
+    return {"agent_seen": _is_lately(newest, event.time), "check_in": words, "last_seen": times[newest]}
 
 
 def _time(written: str | None) -> datetime | None:
@@ -188,7 +198,11 @@ def _time(written: str | None) -> datetime | None:
 
 
 def _is_lately(seen: datetime, time: int) -> bool:
-    return time / 1e9 - seen.timestamp() <= LATEST_CHECK_IN
+    return time / 1e9 - seen.timestamp() <= LATEST_CHECK_IN and not _is_ahead(seen, time)
+
+
+def _is_ahead(seen: datetime, time: int) -> bool:
+    return seen.timestamp() - time / 1e9 > AHEAD
 
 
 @rule("fleet.note_check_in", revision=2)

@@ -19,14 +19,14 @@ NUMBERS = ("count", "unavailable", "max_unavailable", "waiting")
 """What is known of a partition beside its name. waiting: its targets that do not have the newest version yet."""
 
 
-@rule("fleet.note_rollout", revision=2)
+@rule("fleet.note_rollout", revision=3)
 def note_rollout(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Notes the numbers of a rollout; what the event leaves out is not known any more."""
     found = {name: event.data[name] for name in KEPT if event.data.get(name) is not None}
     for index, partition in enumerate(found.get("partitions", ())):
         for name in NUMBERS:
-            if type(partition.get(name, 0)) is not int:
-                text = f"data.partitions[{index}].{name} is {partition[name]!r}: write a whole number"
+            if type(number := partition.get(name, 0)) is not int or number < 0:
+                text = f"data.partitions[{index}].{name} is {number!r}: write a whole number of 0 or more"
                 return Refusal(text, invalid=True)
     others = {name: value for name, value in attributes.items() if name not in (*KEPT, *DERIVED)}
     after = {**others, **found, "complete": not found.get("waiting")}

@@ -251,7 +251,7 @@ def _rollout(manifest: Manifest) -> dict[str, Any]:
         "max_new": (mapping(manifest, "spec", "rolloutStrategy"), "maxNew"),
     }
     found: dict[str, Any] = {
-        name: of[theirs] for name, (of, theirs) in numbers.items() if type(of.get(theirs)) is int
+        name: number for name, (of, theirs) in numbers.items() if (number := _number(of, theirs)) is not None
     }  # fmt: skip
     pending, created = mapping(status, "summary").get("pending"), status.get("newlyCreated")
     if type(pending) is int:  # Fleet counts before it creates.
@@ -260,15 +260,19 @@ def _rollout(manifest: Manifest) -> dict[str, Any]:
     return {**found, "partitions": partitions} if partitions else found
 
 
+def _number(of: Manifest, name: str) -> int | None:
+    """A number of Fleet's; None for anything else, and for one below 0, which counts nothing."""
+    found = of.get(name)
+    return found if type(found) is int and found >= 0 else None
+
+
 def _partition(one: Manifest) -> dict[str, Any]:
     numbers = {"count": "count", "unavailable": "unavailable", "max_unavailable": "maxUnavailable"}
-    found: dict[str, Any] = {
-        ours: one[theirs] if type(one.get(theirs)) is int else 0 for ours, theirs in numbers.items()
-    }
+    found: dict[str, Any] = {ours: _number(one, theirs) or 0 for ours, theirs in numbers.items()}
     summary = one.get("summary")
     if isinstance(summary, Mapping):
         waiting = [summary.get(name) for name in ("pending", "waitApplied", "errApplied", "outOfSync")]
-        found["waiting"] = sum(number for number in waiting if type(number) is int)
+        found["waiting"] = sum(number for number in waiting if type(number) is int and number > 0)
     return {**without_empty(name=text(one, "name")[:LONGEST]), **found}
 
 
