@@ -155,7 +155,7 @@ async def test_what_does_not_go_with_it(shell: Shell) -> None:
     for words in (("cluster", "create", "c1", "--wait"), ("--file", "examples/morning.jsonl")):
         said = await dry_run(shell, *words)
         assert (said.code, said.out) == (2, "")
-        assert "--dry-run is for one event and sends nothing: leave out --file and --wait" in said.err
+        assert "--dry-run sends nothing: leave out --file and --wait" in said.err
     said = await dry_run(shell, "cluster", "create", "c1//x", "--json")
     assert (said.code, said.out) == (2, "")
     assert said.err == "error: no message can be made of this event, invalid: an id has an empty part\n"
