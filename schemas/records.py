@@ -398,6 +398,9 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
         """When the event was stored."""
         return utc(self.time_ns)
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}: {self.trigger} rejected, {self.reason}: {self.message}"
+
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
     """A record of a publisher's `sequence` whose event had no other effect. The version of `entity` stays the same."""

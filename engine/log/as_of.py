@@ -15,7 +15,7 @@ from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
-from phaseline.engine.log.state_view import Pattern, StateView
+from phaseline.engine.log.state_view import Pattern, StateView, one_of
 from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, parse
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
@@ -186,7 +186,7 @@ class AsOf(StateView):
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
-        return EntityUnknown.entity_not_yet_known(id=entity_id, kind=" or ".join(kinds), place=self.moment.place)
+        return EntityUnknown.entity_not_yet_known(id=entity_id, kind=one_of(kinds), place=self.moment.place)
 
     def _pattern(self, kind: str, entity_id: str) -> Pattern:
         return Pattern(self.installation.partition_of(entity_id), kind, quoted_id(entity_id))

@@ -235,6 +235,10 @@ class Notes(NamedTuple, Generic[T]):
         except ValueError:
             return None
 
+    def has(self, stored: Stored) -> bool:
+        """Whether a message is one of these notes."""
+        return stored.subject == self.subject and self.read(stored) is not None
+
     async def standing(self, behind: Written | None = None) -> NoteStanding[T]:
         """The last note, according to LOG's leader. behind: as in the function `standing`."""
         found = await standing(

@@ -81,11 +81,16 @@ class StateView(ABC):
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
-        return EntityUnknown(id=entity_id, kind=" or ".join(kinds))
+        return EntityUnknown(id=entity_id, kind=one_of(kinds))
 
     def unknown_tree(self, root: str) -> TreeUnknown:
         """The error for a tree without entities."""
         return TreeUnknown(root=root)
+
+
+def one_of(kinds: Sequence[str]) -> str:
+    """What an id would name that fits these kinds: the kind, or `entity` if it fits several."""
+    return kinds[0] if len(kinds) == 1 else "entity"
 
 
 def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:

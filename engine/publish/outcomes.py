@@ -66,6 +66,10 @@ class Outcome(NamedTuple):
     unread: tuple[str, ...] = ()
     repeat: Repeat | None = None
 
+    def __str__(self) -> str:
+        led_to = "; ".join(str(logged.record) for logged in self.records) or f"no effect: {self.why_none}"
+        return f"event {self.receipt.sequence}: {led_to}"
+
     @property
     def transitions(self) -> tuple[Transition, ...]:
         """The transitions that the event made."""

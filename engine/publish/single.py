@@ -9,7 +9,7 @@ import time
 from typing import Any, NamedTuple
 
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log import Log
+from phaseline.engine.log.log import FetchedEvent, Log
 from phaseline.engine.log.log_records import record_at
 from phaseline.engine.nats.api_reply import can_pass
 from phaseline.engine.nats.streams import why_unstored
@@ -28,7 +28,7 @@ from phaseline.schemas.errors import (
     RequestTimedOut,
     Unconfirmed,
 )
-from phaseline.schemas.records import Rejection
+from phaseline.schemas.records import Cause, Rejection
 from phaseline.schemas.subjects import without_actor
 
 FINAL = (NatsUnreachable, NoRoom, NoJetStream)
@@ -90,6 +90,17 @@ async def publish(wire: Wire, message: EventMessage, timeout: float, *, patient:
             return Receipt(ack.seq, was_stored, message.event, message.source, message.unread)
 
 
+async def rejected_at(installation: Installation, sequence: int) -> tuple[Cause, FetchedEvent]:
+    """The cause of the rejection at a place of the log, and its event; raises `NotFound` as `resend` does."""
+    record = (await record_at(installation, sequence)).record
+    if not isinstance(record, Rejection):
+        raise NotFound.not_rejected(place=sequence, actual="a transition")
+    event = await Log(installation).event(record.cause.sequence)
+    if event is None:
+        raise NotFound.event_gone(sequence=record.cause.sequence, stream=installation.layout.events)
+    return record.cause, event
+
+
 async def resend(installation: Installation, sequence: int, timeout: float, actor: str = "") -> Receipt:
     """Store the rejected event again, byte for byte. `sequence`: the place of its rejection in the log.
 
@@ -98,14 +109,10 @@ async def resend(installation: Installation, sequence: int, timeout: float, acto
     Within its deduplication window the server drops a second attempt for the same rejection. Raises `NotFound`,
     `NotFound.not_rejected`, `NotFound.event_gone`, and what `publish` raises.
     """
-    prefix, record = installation.prefix, (await record_at(installation, sequence)).record
-    if not isinstance(record, Rejection):
-        raise NotFound.not_rejected(place=sequence, actual="a transition")
-    event = await Log(installation).event(record.cause.sequence)
-    if event is None:
-        raise NotFound.event_gone(sequence=record.cause.sequence, stream=installation.layout.events)
+    cause, event = await rejected_at(installation, sequence)
+    prefix = installation.prefix
     rest = without_actor(event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2])
-    subject, cause = f"{prefix}.events.{rest}", record.cause
+    subject = f"{prefix}.events.{rest}"
     name = envelope.message_id(subject, "phaseline-resend", str(sequence))
     subject = installation.subjects.in_name_of(actor, subject)
     message = EventMessage(subject, event.sent, name, cause.event, cause.source, event.headers)

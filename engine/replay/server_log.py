@@ -15,10 +15,11 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.log import foreign, purge, table_eras
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.foreign import Foreign, Written, standing
+from phaseline.engine.log.foreign import Foreign, Notes, Written, standing
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.log.purge import PurgeNote
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import StreamReader, first_since, read_all, reader_of
@@ -36,9 +37,11 @@ class LogCursor:
     cause: the position of the event that made the next record; None at the end of the log.
     """
 
-    def __init__(self, reader: StreamReader, wanted: Callable[[str], bool]) -> None:
-        """wanted: says of a subject whether its messages are to be read; all others are skipped."""
-        self._reader, self._wanted = reader, wanted
+    def __init__(
+        self, reader: StreamReader, wanted: Callable[[str], bool], notes: Notes[PurgeNote] | None = None
+    ) -> None:
+        """wanted: says of a subject whether its messages are to be read; others are skipped. notes: of an operator."""
+        self._reader, self._wanted, self._notes = reader, wanted, notes
         self._held: deque[Stored] = deque()
         self._next: Stored | None = None
         self._is_dry = True
@@ -97,7 +100,7 @@ class LogCursor:
         held = self._held
         while held:
             stored = held.popleft()
-            if foreign.is_json_copy(stored.block):
+            if foreign.is_json_copy(stored.block) or (self._notes is not None and self._notes.has(stored)):
                 continue
             if not foreign.is_by_owner(stored.block):
                 self.foreign.append(foreign.report(self._reader.stream, stored))
@@ -170,7 +173,8 @@ class ServerLog:
         if behind is not None:
             least = (await standing(wire, log, filter_, lambda _: True, behind)).end
         reader = reader_of(wire, log, [filter_], start, least=least, among=len(self.own_partitions()))
-        cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition))
+        notes = purge.notes(self.installation, partition)
+        cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition), notes)
         await cursor.fetch()
         return cursor
 

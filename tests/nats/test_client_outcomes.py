@@ -33,6 +33,9 @@ async def test_a_rejection_says_what_would_be_legal(client: Client) -> None:
     assert outcome.transitions == ()
     assert outcome.rejection is not None
     assert (outcome.rejection.reason, "created" in outcome.rejection.legal) == ("illegal", True)
+    assert str(outcome) == f"event {outcome.receipt.sequence}: {outcome.rejection}"
+    assert str(outcome.rejection).startswith("cluster c1: ")
+    assert f" rejected, illegal: {outcome.rejection.message}" in str(outcome.rejection)
 
 
 async def test_a_way_out_is_that_of_its_place_in_the_log(client: Client) -> None:

@@ -77,6 +77,7 @@ async def test_what_a_body_did_not_get_through_comes_again(client: Client, worki
 
     async def handle(other: Client) -> None:
         async for change in other.follow("pager", "cluster", start="start", patience=3600):
+            assert str(change) == f"place {change.place}: {change.record}"
             if change.record.entity.id == "c2":
                 raise ZeroDivisionError
             await clusters(client, ["c2"])

@@ -33,9 +33,7 @@ async def test_the_kind_is_the_one_that_exists(client: Client) -> None:
     assert await find(client, "c1/a", "node_pool") == "node_pool"
     with pytest.raises(EntityUnknown, match="there is no component 'c1/a'"):
         await find(client, "c1/a", "component")
-    with pytest.raises(
-        EntityUnknown, match="there is no node_pool or component or app_context or application or bundle 'c1/b'"
-    ):
+    with pytest.raises(EntityUnknown, match="there is no entity 'c1/b'"):
         await find(client, "c1/b")
 
 
@@ -61,7 +59,7 @@ async def test_what_was_not_there_yet(client: Client) -> None:
     for kind in (None, "node"):
         with raises(
             EntityUnknown.entity_not_yet_known,
-            match=f"there was no (node|node or bundle_deployment) 'c1/a/n 1.x' at place {node.sequence - 1} of the log",
+            match=f"there was no (node|entity) 'c1/a/n 1.x' at place {node.sequence - 1} of the log",
         ):
             await find(client, "c1/a/n 1.x", kind, node.sequence - 1)
 

@@ -123,6 +123,31 @@ async def test_where_no_server_is() -> None:
         await all_end(Exit.NO_ANSWER, "what listens there is no NATS server", "--nats", url, calls=COMMANDS[:1])
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("publish clustr create c1", "kind 'clustr' is unknown"),
+        ("publish cluster creat c1", "(did you mean create?)"),
+        ("publish cluster create c1/x", "whose ids are <cluster>"),
+        ("publish --file nothing.jsonl", "nothing.jsonl, beginning: No such file"),
+        ("get clustr c1", "there is no kind 'clustr' (did you mean cluster?)"),
+        ("list clustr", "there is no kind 'clustr'"),
+        ("list cluster --state Runing", "there is no state 'Runing' (did you mean Running?)"),
+        ("watch --facet phas", "there is no facet 'phas'"),
+        ("rejections retry --reason foo", "there is no reason 'foo'"),
+        ("log import nothing", "File 'nothing' does not exist"),
+    ],
+)
+async def test_a_wrong_name_is_said_before_a_server_is_asked(command: str, words: str) -> None:
+    await all_end(Exit.WRONG_INPUT, words, "--nats", closed_port.NATS, calls=(tuple(command.split()),))
+
+
+async def test_what_may_be_right_is_asked() -> None:
+    commands = ("get node", "get Clusters c1", "list --state Abnormal", "publish clustr create c1 --force")
+    calls = tuple(tuple(command.split()) for command in commands)
+    await all_end(Exit.NO_ANSWER, "nothing listens there", "--nats", closed_port.NATS, calls=calls)
+
+
 async def test_wrong_settings_of_tls(tmp_path: Path, server: EmbeddedServer) -> None:
     ours, theirs = CertificateAuthority(tmp_path / "ours"), CertificateAuthority(tmp_path / "theirs")
     certificate, key = ours.sign("server")

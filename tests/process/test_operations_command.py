@@ -23,6 +23,8 @@ async def test_each_command_leaves_a_note(
     refused = await client.publish_and_wait("cluster", "create", "c1")
     refused = await client.publish_and_wait("cluster", "create", "c1", event_id="again")
     place = refused.records[-1].sequence
+    assert (await shell("rejections", "resend", str(place + 99))).code == 4  # nothing is done: no note
+    assert (await shell("log", "import", "nothing")).code == 2
     assert (await shell("rejections", "resend", str(place), "--wait")).code == 1
     assert (await shell("rejections", "retry", "--reason", "illegal", "--dry-run")).code == 0
     await shell("rejections", "retry", "--reason", "illegal")

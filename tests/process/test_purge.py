@@ -58,7 +58,8 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     audited = await shell("log", "replay", "--audit", "--json", "-v")
     assert audited.code == 0, audited
     audit = audited.json
-    assert (audit["holds"], audit["purged"], audit["erased"]) == (True, 6, 0)
+    assert (audit["holds"], audit["purged"], audit["erased"], audit["foreign"]) == (True, 6, 0, [])
+    assert "foreign_message" not in audited.err
     await observe(client, ID, "new", "newer")
     for form in ("--tree=shop", "--from=1", "--from=3", "--from=7"):
         audited = await shell("log", "replay", "--audit", form)

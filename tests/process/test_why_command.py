@@ -93,11 +93,7 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     assert await why(shell, "c1/a", "--at", "now") == await why(shell, "c1/a", "--at", str(last))
     early = await shell("why", "c1/a", "--at", "start")
     assert (early.code, early.out) == (4, "")
-    assert (
-        early.err
-        == "error: there was no node_pool or component or app_context or application or bundle 'c1/a' at place 0 of the log: "
-        "see `phaseline history`\n"
-    )
+    assert early.err == "error: there was no entity 'c1/a' at place 0 of the log: see `phaseline history`\n"
 
 
 async def test_a_pool_that_its_nodes_keep_busy(shell: Shell, client: Client) -> None:

@@ -24,7 +24,7 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.language.predicates import Above, AllBelow, AttributeIs, Predicate, or_list
 from phaseline.machines.language.table import DELETED, FROM_DATA, REPORTED, SAME, STALLED
-from phaseline.schemas.records import NONE, FacetState, Rejection, State, timestamp
+from phaseline.schemas.records import NONE, SECOND, FacetState, Rejection, State, timestamp
 from phaseline.schemas.subjects import ancestor_id
 
 FAR, DEEP = 400, 3
@@ -134,7 +134,7 @@ def _until_stalled(tree: Tree, kind: Kind, entity_id: str) -> Iterator[Turn]:
     for index, facet in enumerate(entity.facets):
         timeout, due = timeout_of(kind, index, facet), entity.timers_ns.get(kind.names[index])
         if due is not None and timeout is not None and timeout.deadline:
-            wait = f"wait: {kind.name} {entity_id} will be {STALLED} at {timestamp(due)}"
+            wait = f"wait: {kind.name} {entity_id} will be {STALLED} at {timestamp(due + SECOND - 1)[:19]}Z"
             yield Turn((), kind.name, entity_id, wait, is_other=True)
 
 

@@ -50,7 +50,7 @@ class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no type
         ("phaseline log import day.plog.zst --prefix rehearsal", "into another installation"),
     ],
 )
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--speed", type=Speed(), default="max", show_default=True, help="Speed: 1x as recorded, 10x faster, or max."
 )

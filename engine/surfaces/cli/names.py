@@ -21,7 +21,7 @@ from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.state_classes import CLASSES
-from phaseline.schemas.errors import NotInstalled, PhaselineError
+from phaseline.schemas.errors import NameUnknown, NotInstalled, PhaselineError
 from phaseline.schemas.similar import did_you_mean
 
 PATIENCE = 1.5
@@ -114,6 +114,24 @@ def _triggers(kinds: Kinds, name: str | None) -> dict[str, str]:
 
 
 KIND, STATE, TRIGGER = KindType("kind", _kinds), NameType("state", _states), NameType("trigger", _triggers)
+
+
+def check(values: Mapping[str, Any]) -> None:
+    """Raise `NameUnknown` or `InvalidInput` if an option or argument names what no table has. No server is needed.
+
+    values: those of a command. An event is judged as a whole, by `publish`. What stands alone before an id is one.
+    """
+    asked = {name: values[name] for name in ("state", "facet", "reason") if isinstance(values.get(name), str)}
+    kinds, kind = chosen_kinds(click.get_current_context()), values.get("kind")
+    if kind is None or "trigger" in values or values.get("entity_id", "") is None:
+        kind = None
+    elif (kind := spelt(kind, kinds)) not in kinds:
+        raise NameUnknown.among("kind", kind, kinds)
+    if asked:
+        from phaseline.engine.log.watch import RecordFilter, chosen  # noqa: PLC0415  # few commands select by a name
+
+        choice = chosen(kinds, kind, asked.pop("state", None), ())
+        RecordFilter(kind=kind, state=choice.phase, choice=choice, **asked).check(kinds)
 
 
 def _no_tree(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:

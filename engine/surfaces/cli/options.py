@@ -38,8 +38,16 @@ def verbose(function: Function) -> Function:
 
 
 def connected_plainly(function: Function) -> Function:
-    """Add all options of the connection, as they are, and those of `verbose`."""
-    return connection.options(_guarded(function))
+    """Add all options of the connection, as they are, and those of `verbose`. Wrong names are said before it asks."""
+
+    @functools.wraps(function)
+    def call(**values: Any) -> int | None:
+        from phaseline.engine.surfaces.cli import names  # noqa: PLC0415  # it imports this module
+
+        names.check(values)
+        return function(**values)
+
+    return connection.options(_guarded(call))
 
 
 def _guarded(function: Function) -> Function:

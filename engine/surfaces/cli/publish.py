@@ -22,9 +22,11 @@ from phaseline.engine.surfaces.cli.help import Page, option
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.client import WAIT, Client
+from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import Rejection
+from phaseline.schemas.subjects import Subjects
 
 WAIT_OPTION = "--wait"
 DETAILS = ("source", "event_id", "sequence", "epoch", "time", "extensions")
@@ -145,14 +147,23 @@ def publish(
     if kind is None or trigger is None or entity_id is None:
         raise click.UsageError("give KIND TRIGGER ID, or --file, or --snapshot; --help shows examples")
 
+    event = (kind, trigger, entity_id, data)
+    _judge(settings, event, details, check=not force and not dry_run)
+
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:
-            at = (kind, trigger, entity_id, data)
             if dry_run:
-                return await render_dry_run.show_dry_run(client, *at, details, output=output)
-            return await _publish_one(client, *at, details, wait=wait, check=not force, output=output)
+                return await render_dry_run.show_dry_run(client, *event, details, output=output)
+            return await _publish_one(client, *event, details, wait=wait, check=not force, output=output)
 
     return terminal.run(work())
+
+
+def _judge(settings: Settings, event: tuple[str, str, str, Any], details: Any, *, check: bool) -> None:
+    """Raise what is wrong with an event, before a server is asked. check: whether a worker would reject it too."""
+    given: Any = {"source": compose.default_source("cli"), **details}
+    kinds = installed(settings.prefix) if check else None
+    compose.pack(Subjects(settings.prefix), compose.compose(*event, given), kinds)
 
 
 def _check_together(

@@ -19,6 +19,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import render, terminal
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import EventRefused, InvalidInput, PhaselineError
 from phaseline.schemas.subjects import Subjects
@@ -30,12 +31,12 @@ Show = Callable[[PublishResult], None]
 
 async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, output: Output) -> int:
     """Publish the events of a file; raises `InvalidInput` with the line, for a regular file before any is sent."""
+    name = "standard input" if str(file) == "-" else str(file)
+    checker = EventChecker(name, Subjects(settings.prefix), None if force else installed(settings.prefix))
+    total = None
+    if file.is_file() or not (str(file) == "-" or file.exists()):  # noqa: ASYNC240  # nothing else runs yet
+        total = sum(1 for _ in map(checker.check, event_file.read(file)))
     async with Client.open(settings) as client:
-        name = "standard input" if str(file) == "-" else str(file)
-        checker = EventChecker(name, Subjects(settings.prefix), None if force else client.kinds)
-        total = None
-        if file.is_file():  # noqa: ASYNC240  # nothing else runs yet
-            total = sum(1 for _ in map(checker.check, event_file.read(file)))
         sent = PublishResult()
         try:
             with progress_bar(total) as show:

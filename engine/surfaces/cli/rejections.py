@@ -11,6 +11,7 @@ import click
 
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import A_MOMENT, When
+from phaseline.engine.publish import single
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells.reading import records_of
@@ -238,8 +239,9 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
 
     async def work() -> int:
         async with Client.open(settings) as client:
-            wire = (await client._session.installation()).wire  # noqa: SLF001  # as `archived_before`
-            await leave_note(wire, settings, "rejections resend", f"the event rejected at place {place}")
+            installation = await client._session.installation()  # noqa: SLF001  # as `archived_before`
+            await single.rejected_at(installation, place)
+            await leave_note(installation.wire, settings, "rejections resend", f"the event rejected at place {place}")
             receipt = await client.resend(place)
             outcome = Outcome(receipt) if wait is None else await client.outcome(receipt, timeout=wait)
             way_out = await publish.way_out_of(client, outcome)

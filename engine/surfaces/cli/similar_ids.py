@@ -36,14 +36,13 @@ async def suggested(client: ReadingClient) -> AsyncIterator[None]:
     except EntityUnknown as error:
         if EntityUnknown.entity_not_yet_known.made(error) or await _note_kind(client, error, error.id):
             raise
-        kinds = [kind for kind in error.kind.split(" or ") if kind in client.kinds]
+        kinds = [error.kind] if error.kind in client.kinds else _of_length(client, error.id)
         await _note(client, error, kinds, error.id)
         raise
     except TreeUnknown as error:
         if TreeUnknown.tree_not_yet_known.made(error) or await _note_kind(client, error, error.root):
             raise
-        parts = error.root.count("/") + 1
-        await _note(client, error, [kind.name for kind in client.kinds.values() if kind.arity == parts], error.root)
+        await _note(client, error, _of_length(client, error.root), error.root)
         raise
 
 
@@ -54,16 +53,21 @@ async def tell_absent(clients: Mapping[str, ReadingClient], root: str | None) ->
     """
     if root is None:
         return
-    parts = root.count("/") + 1
     for name, client in clients.items():
-        kinds = [kind.name for kind in client.kinds.values() if kind.arity == parts]
+        kinds = _of_length(client, root)
         found = await asyncio.gather(*(client.get(kind, root) for kind in kinds), return_exceptions=True)
         if not all(isinstance(one, EntityUnknown) for one in found):
             continue
-        error = EntityUnknown(kind=" or ".join(kinds), id=root)
+        error = EntityUnknown(kind="entity", id=root)
         await _note(client, error, kinds, root)
         meant = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
         terminal.say(f"{f'{name}: ' if name else ''}nothing is known of {root} yet{meant}")
+
+
+def _of_length(client: ReadingClient, typed: str) -> list[str]:
+    """The kinds whose ids have as many parts as what was typed."""
+    parts = typed.count("/") + 1
+    return [kind.name for kind in client.kinds.values() if kind.arity == parts]
 
 
 async def _note(client: ReadingClient, error: PhaselineError, kinds: list[str], typed: str) -> None:

@@ -12,7 +12,7 @@ import click
 
 from phaseline.engine.log.questions.selection import ClassChoice
 from phaseline.engine.log.questions.selector import EVERYTHING, Selector
-from phaseline.engine.log.when import A_MOMENT, When
+from phaseline.engine.log.when import A_MOMENT, NOW, When
 from phaseline.engine.surfaces.cells import places
 from phaseline.engine.surfaces.cells.reading import CellRecord
 from phaseline.engine.surfaces.cli import cells, names, options, render, selection, similar_ids, terminal, undecided
@@ -92,7 +92,8 @@ def watch(
             try:
                 shown = await show_records(kinds, records, limit, output, lang, selector, reading.names)
                 if not shown and no_follow and not output.is_data:
-                    terminal.say("nothing happened there: --from says where to begin, as in --from start or --from 1h")
+                    how = "" if begins != NOW else ": --from says where to begin, as in --from start or --from 1h"
+                    terminal.say(f"nothing happened there{how}")
             finally:
                 if reading.places:
                     output.flush()

@@ -54,6 +54,9 @@ class Followed(NamedTuple):
     tried: int
     record: Transition
 
+    def __str__(self) -> str:
+        return f"place {self.place}: {self.record}"
+
 
 class HandedOut(NamedTuple):
     """A message, where it is acknowledged, and how often it was delivered."""
