@@ -280,10 +280,11 @@ class Worker:
             partition.wake()
             # A partition that is not loaded commits nothing. Without answers, or room, no commit can be finished.
             answers = self.wire.connected and not (self._leases and self._leases.waits) and not partition.is_full
-            seconds = DRAIN if partition.tree is not None and answers else 0.0
+            is_loaded = partition.tree is not None
+            seconds = DRAIN if is_loaded and answers else 0.0
             await asyncio.wait({task}, timeout=seconds)
             if not task.done():
-                if partition.tree is not None:
+                if is_loaded:
                     log.warning("partition_cut_off", partition=number, worker=self.name, seconds=seconds)
                 task.cancel()
                 await asyncio.wait({task})
