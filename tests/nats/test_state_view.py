@@ -89,7 +89,8 @@ async def test_a_view_says_what_it_does_not_know(installation: Installation, nam
     assert not await view.exists("cluster", "nobody")
     assert await view.history("cluster", "nobody") == []
     assert isinstance(view.unknown(["node"], "x"), EntityUnknown)
-    assert "no node or cluster 'x'" in str(view.unknown(["node", "cluster"], "x"))
+    assert "no node 'x'" in str(view.unknown(["node"], "x"))
+    assert "no entity 'x'" in str(view.unknown(["node", "cluster"], "x"))
 
 
 async def test_before_everything_there_is_nothing(installation: Installation) -> None:
