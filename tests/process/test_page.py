@@ -222,6 +222,18 @@ async def test_the_keyboard_is_enough(chromium: Any, api: Api) -> None:
         await tab.sees("所有树")
 
 
+async def test_keys_that_come_before_the_page_is_drawn_count(chromium: Any, api: Api) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/tree")
+        await tab.until("document.querySelector('#tree .row')")
+        keys = (
+            "['j', 'l', 'j'].forEach((key) => rows.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })))"
+        )
+        await tab.page.evaluate(f"() => {{ const rows = document.querySelector('#tree'); {keys}; }}")
+        await tab.page.locator("#tree .row[aria-expanded=true]").wait_for()
+        await tab.until("phaseline.query.sel.includes('/')")
+
+
 async def test_what_has_the_focus_stays_while_the_page_is_drawn(chromium: Any, api: Api, client: Client) -> None:
     """Buttons, links and fields are not made anew: a click that takes a moment still reaches its button."""
     kept = "document.activeElement === window.kept && window.kept.isConnected"

@@ -64,6 +64,13 @@ export class Rows {
 		else if (top + this.height > scrollTop + clientHeight) this.element.scrollTop = top + this.height - clientHeight;
 	}
 
+	// The next key goes on from here, also if it comes before the page is drawn.
+	move(index, event) {
+		this.reveal(index);
+		this.choose(index, event);
+		this.selected = index;
+	}
+
 	#clicked(event) {
 		const row = event.target.closest(".row");
 		if (row) this.choose(Number(row.dataset.index), event);
@@ -76,8 +83,7 @@ export class Rows {
 		if (event.key === "Enter" && this.selected >= 0) this.open?.(this.selected);
 		else if (event.key in steps && this.count) {
 			const index = Math.min(this.count - 1, Math.max(0, this.selected + steps[event.key]));
-			this.reveal(index);
-			this.choose(index, event);
+			this.move(index, event);
 		} else return;
 		event.preventDefault();
 		event.stopPropagation();

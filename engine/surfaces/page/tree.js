@@ -236,18 +236,13 @@ export function open(app, root) {
 		if (!row) return false;
 		const [right, left] = [["ArrowRight", "l"], ["ArrowLeft", "h"]].map((one) => one.includes(event.key));
 		if (right && row.has && !row.open) fold(row, true);
-		else if (right && row.open) moveTo(index + 1, event);
+		else if (right && row.open) rows.move(index + 1, event);
 		else if (left && row.open) fold(row, false);
-		else if (left && row.level > 1) moveTo(outline.rows.findLastIndex((one, at) => at < index && one.level < row.level), event);
+		else if (left && row.level > 1) rows.move(outline.rows.findLastIndex((one, at) => at < index && one.level < row.level), event);
 		else return false;
 		event.preventDefault();
 		event.stopPropagation();
 		return true;
-	}
-
-	function moveTo(index, event) {
-		rows.reveal(index);
-		chooseRow(index, event);
 	}
 
 	return { draw, close: () => rows.close() };
