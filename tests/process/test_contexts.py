@@ -1,30 +1,18 @@
 """Commands that find their server by a context of the nats command."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.command import Shell, process
 from tests.support.installation import EmbeddedServer
+from tests.support.nats_contexts import configured, write
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The configuration folder of this test's user."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    for name in ("NATS", "NKEY", "CREDS", "CONTEXT", "PREFIX", "INBOX_PREFIX"):
-        monkeypatch.delenv(f"PHASELINE_{name}", raising=False)
-    (tmp_path / "nats" / "context").mkdir(parents=True)
-    for file in ("user.creds", "user.nk", "ca.pem"):
-        (tmp_path / file).touch()
-    return tmp_path
-
-
-def write(home: Path, name: str, **fields: object) -> None:
-    (home / "nats" / "context" / f"{name}.json").write_text(
-        json.dumps({"description": "", "tls_first": False, **fields})
-    )
+    return configured(tmp_path, monkeypatch)
 
 
 class Domain(EmbeddedServer):

@@ -2,44 +2,22 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
 import pytest_asyncio
 
-from phaseline import Moment, Timeline, When
+from phaseline import Moment, When
 from phaseline.schemas.errors import InvalidInput, TreeUnknown
-from phaseline.schemas.records import State, Transition
+from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import Layout, Settings, Wire, installation_with_history
+from tests.support.lanes import alive, assert_sound, at
 from tests.support.log_check import folded, whole
 from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 KINDS = BUILT_IN_KINDS
-
-
-def assert_sound(found: Timeline) -> None:
-    for lane in found.lanes:
-        edges = [(one.start_ns, one.end_ns) for one in lane.intervals]
-        assert all(found.start_ns <= start <= end <= found.end_ns for start, end in edges)
-        assert all(end <= start for (_, end), (start, _) in pairwise(edges))
-        assert all(one.state != other.state for one, other in pairwise(lane.intervals) if one.end_ns == other.start_ns)
-
-
-def at(found: Timeline, moment: int) -> dict[tuple[str, str], State]:
-    return {
-        (lane.kind, lane.id): one.state
-        for lane in found.lanes
-        for one in lane.intervals
-        if one.start_ns <= moment and (moment < one.end_ns or moment == one.end_ns == found.end_ns)
-    }
-
-
-def alive(records: list[Transition], moment: int) -> dict[tuple[str, str], State]:
-    last = {(r.entity.kind, r.entity.id): r.entity for r in records if r.time_ns <= moment}
-    return {key: e.facets[0].state for key, e in last.items() if e.facets[0].state.phase != "Deleted"}
 
 
 # ---- a real installation

@@ -17,31 +17,13 @@ from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
+from tests.support.broken_packages import PACKAGES, Packages, install
 from tests.support.command_line import get
 
 RAW_SECRET = codec.encode({
     "specversion": "1.0", "id": "1", "source": "/me", "type": "resource.observed",
     "data": {"live": {"apiVersion": "v1", "kind": "Secret", "data": {"password": "aHVudGVyMg=="}}},
 })  # fmt: skip
-
-
-SAMPLES = "from tests.support.sample_kinds import FRUIT, LADDER, ORCHARD, ROW\n"
-
-
-PACKAGES = {
-    # By package: its module, and its entry points. `row` needs `orchard`, of another package; `fruit` needs `row`.
-    "acme_fruit": (SAMPLES, {"fruit": "acme_fruit:FRUIT", "ladder": "acme_fruit:LADDER"}),
-    "acme_row": (SAMPLES, {"row": "acme_row:ROW"}),
-    "acme_trees": (SAMPLES, {"orchard": "acme_trees:ORCHARD"}),
-    "bad_absent": ("import nowhere_at_all\n", {"crate": "bad_absent:CRATE"}),
-    "bad_raises": ("X = 1\nY = X / 0\n", {"drum": "bad_raises:Y"}),
-    "bad_ends": ("import sys\nsys.exit('no licence')\n", {"keg": "bad_ends:KEG"}),
-    "bad_types": ("TABLE = 'a table'\n", {"sack": "bad_types:TABLE", "pod": "bad_types:NOTHING"}),
-    "bad_table": (
-        "from dataclasses import replace\n" + SAMPLES + "CART = replace(LADDER, kind='cart', parent='nowhere')\n",
-        {"cart": "bad_table:CART"},
-    ),
-}
 
 
 PROBLEMS = {
@@ -54,24 +36,12 @@ PROBLEMS = {
 }
 
 
-def install(folder: Path, *names: str) -> None:
-    """Write packages as an installer leaves them: a module and its metadata."""
-    for name in names:
-        module, entries = PACKAGES[name]
-        (folder / f"{name}.py").write_text(module)
-        about = folder / f"{name}-1.2.dist-info"
-        about.mkdir()
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-        lines = [f"{entry} = {target}" for entry, target in entries.items()]
-        (about / "entry_points.txt").write_text("\n".join(["[phaseline.kinds]", *lines, ""]))
-
-
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of packages that this process finds."""
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
-    for name in PACKAGES:
+    for name in [file.stem for file in tmp_path.glob("*.py")]:
         sys.modules.pop(name, None)
 
 
@@ -131,18 +101,15 @@ PARTS = "from phaseline.tables import CopiedEvent, Product, ProductCommand, Work
 TOUCHY = "CARDS = Ban('acme.cards', 1, lambda body: b'4111' in body, lambda body: 'the body', str, 'has a card')\n"
 
 
-def test_a_broken_product_is_left_out_and_secrets_are_refused_beside_it(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packages = {
+def test_a_broken_product_is_left_out_and_secrets_are_refused_beside_it(site: Path) -> None:
+    packages: Packages = {
         "bad_service": (PARTS + "P = Product('x', services=(WorkerService('cart', 's', 'a:b'),))\n", {"s": "bad_service:P"}),
         "bad_command": (PARTS + "P = Product('x', commands=(ProductCommand('c', 'a:b', ''),) * 2)\n", {"c": "bad_command:P"}),
         "bad_copy": (PARTS + "P = Product('x', copies=(CopiedEvent('resource', 'adopt'),))\n", {"e": "bad_copy:P"}),
         "bad_ban": ("from phaseline.tables import Ban, Product\n" + TOUCHY + "P = Product('x', bans=(CARDS, CARDS))\n",
                     {"b": "bad_ban:P"}),
     }  # fmt: skip
-    monkeypatch.setattr(sys.modules[__name__], "PACKAGES", {**PACKAGES, **packages})
-    install(site, "bad_absent", *packages)
+    install(site, "bad_absent", more=packages)
     kinds = load(built_in.PRODUCTS)
     assert set(kinds) == {table.kind for table in built_in.BUILT_IN}
     says = {one.entry_point: one.problem for one in kinds.broken}

@@ -25,6 +25,7 @@ from phaseline.schemas.subjects import Subjects
 from phaseline.types import Lane
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command_line import Output, render
+from tests.support.lanes import alive, assert_sound, at
 from tests.support.owners import Processor, Tree, evolve
 from tests.support.recorded_logs import StoredEvent
 
@@ -63,28 +64,6 @@ def how(kind: str, facet: str, state: State) -> str:
 def of_morning(root: str) -> Timeline:
     records = under(morning(), root)
     return timeline([], records, records[0].time_ns, records[-1].time_ns + 60 * SECOND)
-
-
-def assert_sound(found: Timeline) -> None:
-    for lane in found.lanes:
-        edges = [(one.start_ns, one.end_ns) for one in lane.intervals]
-        assert all(found.start_ns <= start <= end <= found.end_ns for start, end in edges)
-        assert all(end <= start for (_, end), (start, _) in pairwise(edges))
-        assert all(one.state != other.state for one, other in pairwise(lane.intervals) if one.end_ns == other.start_ns)
-
-
-def at(found: Timeline, moment: int) -> dict[tuple[str, str], State]:
-    return {
-        (lane.kind, lane.id): one.state
-        for lane in found.lanes
-        for one in lane.intervals
-        if one.start_ns <= moment and (moment < one.end_ns or moment == one.end_ns == found.end_ns)
-    }
-
-
-def alive(records: list[Transition], moment: int) -> dict[tuple[str, str], State]:
-    last = {(r.entity.kind, r.entity.id): r.entity for r in records if r.time_ns <= moment}
-    return {key: e.facets[0].state for key, e in last.items() if e.facets[0].state.phase != "Deleted"}
 
 
 @pytest.mark.parametrize("root", ["shop-eu", "shop-us", "lab", "factory"])
