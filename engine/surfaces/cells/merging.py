@@ -59,9 +59,10 @@ class Merged(Generic[T]):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for task in self._tasks:
+        tasks, self._tasks = self._tasks, []  # the errors of cancelled tasks lead back here
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def __aiter__(self) -> Self:
         return self
