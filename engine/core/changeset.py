@@ -120,6 +120,9 @@ class Changeset:
         tally = self.tallies.get((entity_id, kind, below, facet, has, lacks, inside))
         return self.tree.tally(entity_id, kind, below, facet, has, lacks, inside) if tally is None else tally
 
+    def _is_known(self, kind: str, entity_id: str) -> bool:
+        return entity_id in self.tree.entities[kind] or (kind, entity_id) in self.changes
+
     def entity(self, kind: str, entity_id: str) -> EntityChange | Entity:
         """A known entity, with the changes so far."""
         return self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
@@ -355,7 +358,7 @@ class Changeset:
                 tally = self.tallies[key] = dict(self.tree.tally(*key))
             crossed = _recount(tally, old, new)
             self.tally_changed_by[key] = entity_id
-            if not counted.phases.isdisjoint(crossed) and self.above(above, counted.kind) is not None:
+            if not counted.phases.isdisjoint(crossed) and self._is_known(counted.kind, above):
                 self._mark((counted.kind, above), Origin(self.trigger, "tally", f"{kind}/{entity_id}"))
 
     def _mark(self, marked: tuple[str, str], origin: Origin, *, own: bool = False) -> None:

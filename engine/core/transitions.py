@@ -177,7 +177,7 @@ def _message_of(changeset: Changeset, entity: Entity, index: int, origin: Origin
     An event may speak of something else than what a view shows, such as an operation that succeeded.
     """
     found = entity.facets[index]
-    if found.state != found.base and (why := _of_view(changeset, entity, index)):
+    if found.state is not found.base and (why := _of_view(changeset, entity, index)):
         return why
     said = origin.data.get("message") or _message(changeset, entity.kind, entity, index, origin)
     if index == 0 and origin.by == "event" and origin.data.get(ABANDON) and found.base.phase == DELETED:
@@ -204,7 +204,10 @@ def _given_up(changeset: Changeset, said: str | None) -> str:
 
 def _of_view(changeset: Changeset, entity: Entity, index: int) -> str | None:
     """What the entity itself says of the view that shows, where no entity below makes it show."""
-    view = changeset.kinds[entity.kind].machines[index].shown_view(entity.facets[index].base, changeset, entity.id)
+    machine, found = changeset.kinds[entity.kind].machines[index], entity.facets[index]
+    if not machine.views_say or found.state == found.base:
+        return None
+    view = machine.shown_view(found.base, changeset, entity.id)
     return None if view is None or view.message_from is None else entity.attributes.get(view.message_from) or None
 
 
@@ -335,9 +338,10 @@ def _restarts(
     attributes, timers = (NONE, NONE) if entity is None else (entity.attributes, entity.timers_ns)
     restarts, contact = [], kind.contact
     is_quiet = contact not in change.origins and change.attributes is attributes and CONTACT not in timers
-    for number, facet in enumerate(facets):
+    for number in kind.timing if index in kind.timing else sorted((*kind.timing, index or 0)):
         if is_quiet and number == contact:
             continue
+        facet = facets[number]
         timeout, is_moved = timeout_of(kind, number, facet), number == index
         fired = is_moved and change.fired_timer == kind.names[number]
         stray = timeout is None and kind.names[number] in timers

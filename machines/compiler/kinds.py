@@ -94,6 +94,7 @@ class Kind:
     starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
     fired_by: what fires each derived trigger, as a clause.
     timeouts: for each facet, the timeouts by phase of the state. deadlines: those by phase of the base.
+    timing: the indexes of the facets that have any.
     deadlines_above: the kinds above that have the attribute `deadline`, from the bottom up.
     waiting: for each facet, the pending phases. asking: for each facet, the triggers that lead into one of them.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
@@ -117,7 +118,7 @@ class Kind:
         "base_from_data", "below", "births", "common", "contact", "counted", "deadlines", "deadlines_above", "declared", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "is_waited_for", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "naming", "own", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "signals", "starts",
-        "table", "telling", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
+        "table", "telling", "timed", "timeouts", "times_out", "timing", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
 
     written: Table
@@ -253,6 +254,7 @@ class Kind:
             frozenset(row.trigger for row in facet.rows if row.to in facet.pending_phases) for facet in facets
         )
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in facets)
+        self.timing = tuple(index for index in range(len(facets)) if self.timeouts[index] or self.deadlines[index])
         self.times_out = any(facet.timeouts for facet in facets if facet is not FACET)
         self.timed = frozenset(timeout.trigger for facet in facets for timeout in facet.timeouts)
 

@@ -198,7 +198,7 @@ class FacetMachine:
 
     steps: by trigger and phase, the steps to try, in the order of the table.
     returns: the phases that come back after an interruption, each with the phase to which it returns.
-    views: by phase of the base, the views to try, in the order of the table.
+    views: by phase of the base, the views to try, in the order of the table. views_say: whether a view has a message.
     """
 
     def __init__(self, facet: Facet) -> None:
@@ -229,6 +229,7 @@ class FacetMachine:
             )
             for phase in self.phases
         }
+        self.views_say = any(view.message_from is not None for view in facet.views)
 
     def interrupted(self, before: FacetState, after: State, data: Mapping[str, Any] = NONE) -> str | None:
         """The phase that causes interrupted, after a base has followed on that of `before`.

@@ -6,14 +6,16 @@ Belongs here: what is noted with a change. Does not: classes, and reading since 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
 
 from phaseline.machines.compiler.classes.entity_classes import class_of_facets, shown_since, since_of
-from phaseline.machines.compiler.classes.state_classes import class_of, has_phase
+from phaseline.machines.compiler.classes.state_classes import REMEMBERED, class_of, has_phase
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.state_classes import StateClass
+from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import NO_MEMORY, Entity, FacetState, Memory, State, Stay, timestamp
 
 
@@ -36,14 +38,26 @@ def memory_after(
     before: the entity before the event, not before the record: what it is in between does not count. facets,
     attributes, memory: those after the change. time: that of the event, ns.
     """
-    is_new = before is None and facets[0].since_ns == time and kind.own == 1 and not _told(kind, facets)
-    stay = None if is_new else _stay(kind, before, facets, attributes, time)
+    stay = None if _tells(kind, before, facets, time) else _stay(kind, before, facets, attributes, time)
     if memory is None:
         return None if stay is None else Memory(stay=stay)
     if memory.stay == stay:
         return memory
     left = replace(memory, stay=stay)
     return None if left == NO_MEMORY else left
+
+
+def _tells(kind: Kind, before: Entity | None, facets: Sequence[FacetState], time: int) -> bool:
+    """Whether it is plain that the first facet alone tells since when an entity is in its class. Nearly always it is."""
+    if kind.own > 1 or _told(kind, facets):
+        return False
+    after = facets[0]
+    if before is None:
+        return after.since_ns == time
+    first = before.facets[0]
+    if DELETED in (first.state.phase, after.state.phase) or (before.memory is not None and before.memory.stay):
+        return False
+    return first.since_ns == after.since_ns or not may_last(kind, first.state, after.state)
 
 
 def _stay(
@@ -62,8 +76,14 @@ def _told(kind: Kind, facets: Sequence[FacetState]) -> bool:
 
 def _since_before(kind: Kind, before: Entity, state_class: StateClass, time: int) -> int:
     """Since when an entity is in the class in which it is now: since before, if it was in it."""
-    if not all(has_phase(table, one.state.phase) for table, one in zip(kind.table.facets, before.facets, strict=False)):
+    if not _are_known(kind, tuple([one.state.phase for one in before.facets])):
         # A map of states moves it from a phase of an earlier table: that renames what it is in.
         return since_of(kind, before, state_class)
     was = class_of_facets(kind, before.facets, before.attributes)
     return since_of(kind, before, was) if was == state_class else time
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _are_known(kind: Kind, phases: tuple[str, ...]) -> bool:
+    """Whether the table has these phases of its facets."""
+    return all(map(has_phase, kind.table.facets, phases))

@@ -5,14 +5,15 @@ Belongs here: reading both from an entity. Does not: the class of one state (`st
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from phaseline.machines.compiler.classes.state_classes import class_of
+from phaseline.machines.compiler.classes.state_classes import REMEMBERED, class_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.state_classes import CLASSES, StateClass
-from phaseline.machines.language.table import DELETED, Facet
+from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 
 BEGINS: tuple[StateClass, ...] = ("bad", "unknown")
@@ -71,7 +72,13 @@ def class_of_facets(kind: Kind, facets: Sequence[FacetState], attributes: Mappin
         return class_of(tables[0], state_for_people(first, attributes))
     if kind.own == 1 and not _signals(kind, facets):
         return class_of(tables[0], first)
-    return min([class_of(table, one.state) for table, one in _counting(kind, facets)], key=CLASSES.index)
+    return _worst(kind, tuple([one.state for one in _counting(kind, facets)]))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _worst(kind: Kind, states: tuple[State, ...]) -> StateClass:
+    """The worst class of the states of the first facets."""
+    return min(map(class_of, kind.table.facets, states), key=CLASSES.index)
 
 
 def _signals(kind: Kind, facets: Sequence[FacetState]) -> bool:
@@ -81,10 +88,9 @@ def _signals(kind: Kind, facets: Sequence[FacetState]) -> bool:
     return class_of(kind.table.facets[kind.signals], facets[kind.signals].state) in BEGINS
 
 
-def _counting(kind: Kind, facets: Sequence[FacetState]) -> list[tuple[Facet, FacetState]]:
-    """The facets that decide the class of an entity, each with its table."""
-    until = kind.own + 1 if _signals(kind, facets) else kind.own
-    return list(zip(kind.table.facets, facets[:until], strict=False))
+def _counting(kind: Kind, facets: Sequence[FacetState]) -> Sequence[FacetState]:
+    """The facets that decide the class of an entity."""
+    return facets[: kind.own + 1 if _signals(kind, facets) else kind.own]
 
 
 def follows_first(kind: Kind, facets: Sequence[FacetState]) -> bool:
@@ -99,9 +105,10 @@ def shown_since(kind: Kind, facets: Sequence[FacetState], state_class: StateClas
     """
     if facets[0].state.phase == DELETED or (kind.own == 1 and not _signals(kind, facets)):
         return facets[0].since_ns
-    pairs = _counting(kind, facets)
+    counting = _counting(kind, facets)
     if state_class in BEGINS:
+        pairs = zip(kind.table.facets, counting, strict=False)
         found = [one.since_ns for table, one in pairs if one.since_ns and class_of(table, one.state) == state_class]
         if found:
             return min(found)
-    return max(one.since_ns for _, one in pairs)
+    return max([one.since_ns for one in counting])
