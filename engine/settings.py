@@ -188,6 +188,8 @@ class Pacing(NamedTuple):
     """Partitions that load one after the other as fast as together. So do many of which most are other workers'."""
     small_state: int = 20_000
     """Messages of STATE, up to which it does not matter how often the server looks at them."""
+    small_bytes: int = 16 << 20
+    """Bytes of such a STATE, up to which all partitions may load at the same time."""
     load: int = 250
     """States that are taken in at once. If each of 64 partitions took thousands, no lease would be renewed in time."""
     idle: float = 0.5

@@ -1,5 +1,7 @@
 """Loading many partitions: STATE is read once for all that a worker begins to load at the same time.
 
+A small STATE is read by all of them at once.
+
 Belongs here: turns to load, and the one reader for partitions that wait. Does not: what a partition takes from a
 message, and what it reads for itself (`load_states`).
 To find the messages of one partition the server looks at all of STATE. For 64 partitions it would do so 64 times.
@@ -9,7 +11,7 @@ Nobody owns a partition while STATE is read for it: what is read here is as what
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from phaseline.engine import logs
 from phaseline.engine.nats.reader import BUFFER, Reader, Stored
@@ -31,17 +33,14 @@ class Loading:
         self._turns, self._pacing = asyncio.Semaphore(pacing.loads), pacing
         self._waiting: dict[str, PartitionStates] = {}
         self._reading: asyncio.Task[None] | None = None
-        self._begun = False
+        self._begun = self._is_small = False
 
     @asynccontextmanager
     async def turn(self, states: PartitionStates) -> AsyncIterator[None]:
         """Wait until a partition may read its states. One of which little is left to read does not wait."""
-        if states.is_ready:
-            yield
-            return
-        if not states.read and not self._begun:
+        if not states.is_ready and not states.read and not self._begun:
             await self._together(states)
-        async with self._turns:
+        async with nullcontext() if states.is_ready or self._is_small else self._turns:
             yield
 
     async def _together(self, states: PartitionStates) -> None:
@@ -69,8 +68,10 @@ class Loading:
     async def _are_many(self, first: PartitionStates) -> bool:
         """Whether to read together; waits for all that begin at the same time."""
         installation, known = first.installation, 0
-        info = await installation.wire.api(f"STREAM.INFO.{installation.layout.state}")
-        if int(info["state"]["messages"]) <= self._pacing.small_state:
+        held = (await installation.wire.api(f"STREAM.INFO.{installation.layout.state}"))["state"]
+        is_short = int(held["messages"]) <= self._pacing.small_state
+        self._is_small = is_short and int(held["bytes"]) <= self._pacing.small_bytes
+        if is_short:
             return False
         while len(self._waiting) > known:
             known = len(self._waiting)
