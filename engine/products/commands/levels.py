@@ -33,8 +33,8 @@ from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.overview import counted
-from phaseline.engine.surfaces.cli.progress import when_slow
 from phaseline.engine.surfaces.cli.styled import Text
+from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.cli.timeline import GLYPHS
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of

@@ -37,8 +37,8 @@ from phaseline.engine.surfaces.cli.cells import Installations
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import WIDE, Column
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.progress import when_slow
 from phaseline.engine.surfaces.cli.styled import Text
+from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.entity_view import EntityView, states_of
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
