@@ -20,7 +20,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells import places
 from phaseline.engine.surfaces.cells.places import Places
 from phaseline.engine.surfaces.cells.reading import Reading
-from phaseline.engine.surfaces.cli import broken_kinds, entity_name, names, options, similar_ids, terminal, undecided
+from phaseline.engine.surfaces.cli import entity_name, names, options, similar_ids, terminal, undecided
 from phaseline.engine.surfaces.cli.connection import CONNECTION, flag
 from phaseline.engine.surfaces.cli.help import Function, option
 from phaseline.engine.surfaces.cli.output import NAME, Output
@@ -196,9 +196,7 @@ def connected(function: Function) -> Function:
     @functools.wraps(function)
     def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
         named = _chosen(cells, values)
-        installations = Installations(options.settings_of(values), named)
-        broken_kinds.warn()
-        return function(installations=installations, **values)
+        return function(installations=Installations(options.settings_of(values), named), **values)
 
     return options.connected_plainly(cell(call))
 
@@ -229,7 +227,6 @@ def locating(function: Function) -> Function:
     def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
         named = _chosen(cells, values)
         settings = options.settings_of(values)
-        broken_kinds.warn()
         if named and values["kind"] is not None:
             kinds = names.chosen_kinds(click.get_current_context())
             about = entity_name.read(kinds, values["kind"], values["entity_id"]).id

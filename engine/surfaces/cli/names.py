@@ -1,7 +1,8 @@
 """Names on the command line: kinds, states, triggers and ids, with their completion in a shell.
 
-Belongs here: how a name may be written, and what a shell offers for it. Does not: the check of a name against the
-tables (`phaseline.engine.log.latest`), reading states.
+Belongs here: how a name may be written, what a shell offers for it, and which commands say that kinds are left out.
+Does not: the check of a name against the tables (`phaseline.engine.log.latest`), finding broken kinds
+(`compiler.packages.broken_kinds`), reading states.
 """
 
 import asyncio
@@ -216,3 +217,14 @@ lasting = option(
     help="Only what has been in its class for so long (10m), whatever states it had in it.",
 )  # fmt: skip
 tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")
+
+
+SAY_IT_THEMSELVES = ("worker", "up", "demo", "doctor")
+"""The commands that end with an error about broken kinds, or have a check of their own."""
+
+
+def warn_of_broken_kinds() -> None:
+    """Say on stderr which kinds of other packages cannot be used and are left out, one line each."""
+    if click.get_current_context().command.name not in SAY_IT_THEMSELVES:
+        for one in installed().broken:
+            terminal.say(f"{one}; it is left out here", terminal.styled("warning: ", "yellow"))

@@ -45,6 +45,7 @@ def connected_plainly(function: Function) -> Function:
         from phaseline.engine.surfaces.cli import names  # noqa: PLC0415  # it imports this module
 
         names.check(values)
+        names.warn_of_broken_kinds()
         return function(**values)
 
     return connection.options(_guarded(call))
@@ -65,12 +66,7 @@ def connected(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(**values: Any) -> int | None:
-        # it loads all tables; --help does not need them
-        from phaseline.engine.surfaces.cli import broken_kinds  # noqa: PLC0415
-
-        settings = settings_of(values)
-        broken_kinds.warn()
-        return function(settings=settings, **values)
+        return function(settings=settings_of(values), **values)
 
     return connected_plainly(call)
 
