@@ -16,7 +16,7 @@ from phaseline.engine.log.explain.shut import Shut, ShutBy
 from phaseline.engine.log.explain.staleness import Stale
 from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.surfaces.cli import cells, classes, entity_name, following, options, render, terminal
+from phaseline.engine.surfaces.cli import cells, entity_name, following, options, render, terminal
 from phaseline.engine.surfaces.cli.cells import Installations
 from phaseline.engine.surfaces.cli.following import Following
 from phaseline.engine.surfaces.cli.help import Page
@@ -254,9 +254,9 @@ def described(
         since = render.local_time(stale.since_ns)
         yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")
     yield from _facets(kinds, entity, language, now, parts, shut)
-    if entity.facets[0].state.phase != DELETED or classes.telling_dwell(kinds, entity, now):
+    if entity.facets[0].state.phase != DELETED or render.telling_dwell(kinds, entity, now):
         since = f" since {render.local_time(class_since(kinds, entity))}"
-        yield "class", Text.assemble(classes.dwell(kinds, entity, now), since)
+        yield "class", Text.assemble(render.dwell(kinds, entity, now), since)
     compiled = kinds.get(entity.kind)
     yield from _life(entity)
     if compiled is not None and (waits := compiled.waits_for(entity)):

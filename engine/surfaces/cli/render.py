@@ -21,6 +21,7 @@ from phaseline.engine.surfaces.cli.output import JSON, Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.client.maps import NOTHING_UNKNOWN
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
@@ -389,3 +390,22 @@ def time_at(moment: Moment | None, cell: str = "") -> int:
     log = f"the log of {cell}" if cell else "the log"
     terminal.say(f"as of {local_time(moment.time_ns)}, place {moment.place} of {log}")
     return moment.time_ns
+
+
+TELLING: Final = ("bad", "unknown", "busy")
+"""The classes of which a tree says for how long: those that call for somebody, or will end."""
+
+
+def lasting(found: str, ns: int) -> Text:
+    """`bad for 12 m 4 s`, in the colour of the class."""
+    return word(f"{found} for {duration(ns)}", CLASS_COLOURS[found])
+
+
+def dwell(kinds: Kinds, entity: Entity, now: int) -> Text:
+    """`bad for 12 m 4 s`: the class of an entity, and for how long it has been in it, until `now`, ns."""
+    return lasting(class_of_entity(kinds, entity), now - class_since(kinds, entity))
+
+
+def telling_dwell(kinds: Kinds, entity: Entity, now: int) -> Text:
+    """The same, where it tells something: empty for what is good, excused or gone."""
+    return dwell(kinds, entity, now) if class_of_entity(kinds, entity) in TELLING else NOTHING

@@ -16,7 +16,6 @@ from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import (
     cells,
-    classes,
     entity_name,
     following,
     options,
@@ -203,7 +202,7 @@ class Forest:
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
         counts, beside = self._counts(entity), render_waves.beside(under, entity)
         stale = render.stale(self.stale.get((entity.kind, entity.id)), entity, self.now)
-        dwell = classes.telling_dwell(self.kinds, entity, self.now) if self.now else render.NOTHING
+        dwell = render.telling_dwell(self.kinds, entity, self.now) if self.now else render.NOTHING
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
             render.states(self.kinds, entity, language, self.unknown),
