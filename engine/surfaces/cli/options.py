@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
@@ -18,9 +19,9 @@ from phaseline.engine.nats.embedded.server_key import with_key
 from phaseline.engine.settings import Settings, from_options
 from phaseline.engine.surfaces.cli import connection, failures, terminal
 from phaseline.engine.surfaces.cli.connection import CONNECTION, flag, variable
-from phaseline.engine.surfaces.cli.contexts import with_context
 from phaseline.engine.surfaces.cli.help import Function, option
 from phaseline.engine.surfaces.cli.output import JSON, MEANINGS, PEOPLE, Output
+from phaseline.engine.surfaces.client import nats_context
 from phaseline.machines.language.language_tags import LOCALES, as_tag, is_tag, of_terminal
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import extensions
@@ -79,6 +80,29 @@ def settings_of(values: dict[str, Any]) -> Settings:
     except BadSetting as error:
         name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
         raise click.BadParameter(error.problem, param_hint=flag(name)) from error
+
+
+def with_context(chosen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """The options of a connection, with those of the context where one is named. Raises `BadSetting`.
+
+    An option goes before the context. So does an environment variable, unless the context is named by an option: that
+    one replaces the whole connection which the environment describes.
+    """
+    name = chosen.pop("context", None)
+    if not name:
+        return chosen
+    context = click.get_current_context(silent=True)
+    by_option = context is not None and context.get_parameter_source("context") == ParameterSource.COMMANDLINE
+
+    def is_given(option: str) -> bool:
+        if option not in nats_context.SETTINGS:
+            return True
+        source = None if context is None else context.get_parameter_source(option)
+        if source == ParameterSource.ENVIRONMENT:
+            return not by_option
+        return source == ParameterSource.COMMANDLINE or (source is None and chosen[option] != defaults[option])
+
+    return nats_context.applied(name, {option: value for option, value in chosen.items() if is_given(option)})
 
 
 def settings_from(chosen: dict[str, Any]) -> Settings:
