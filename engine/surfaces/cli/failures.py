@@ -53,7 +53,7 @@ def say_error(error: Exception, *, verbose: bool) -> None:
         if text not in message:
             say(f"  cause: {text}")
             message += text
-    context = _other_server(error.url) if isinstance(error, NatsUnreachable) else ""
+    context = hint_of_context(error.url) if isinstance(error, NatsUnreachable) else ""
     for hint in (
         *getattr(error, "__notes__", ()),
         *((error.remedy, context, DOCTOR if error.doctor else "") if isinstance(error, PhaselineError) else ()),
@@ -62,7 +62,7 @@ def say_error(error: Exception, *, verbose: bool) -> None:
             say(f"  {hint}")
 
 
-def _other_server(url: str) -> str:
+def hint_of_context(url: str) -> str:
     """What to say where the default server cannot be reached, and the `nats` command has another one selected."""
     name = nats_context.selected() if url == DEFAULT_URL else None
     return f"the nats command has the context {name} selected: --context {name} uses it" if name else ""
