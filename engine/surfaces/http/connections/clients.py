@@ -1,6 +1,6 @@
 """The connections of a server, and what it refused to its clients: counted, and logged without flooding the log.
 
-Belongs here: `Clients`, `HttpLimits`. Does not: when to refuse (`guard`, `live.seats`), names of metrics
+Belongs here: `Clients`, `HttpLimits`. Does not: when to refuse (`guard`, `http.traffic`), names of metrics
 (`telemetry.metric_table`).
 """
 
