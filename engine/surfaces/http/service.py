@@ -1,6 +1,7 @@
 """What one server has: the connection, the client, the fleet. It starts, follows, and ends as a whole.
 
-Belongs here: `Service`, and how answers are kept and made once for many who ask (`LastUsed`, `SharedMaking`). Does not: requests (`app`), what keeps the fleet up to date (`fleet.follower`).
+Belongs here: `Service`, and how answers are kept and made once for many who ask (`LastUsed`, `SharedMaking`). Does not:
+requests (`app`), what keeps the fleet up to date (`fleet.follower`).
 """
 
 import asyncio
