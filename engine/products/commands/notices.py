@@ -13,9 +13,8 @@ from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.products.commands import notice_actions, notice_reads
 from phaseline.engine.products.commands.try_receiver import test
 from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.fold.dry_run import RuleResult, TriedRules
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
-from phaseline.engine.products.notices.past import tried
+from phaseline.engine.products.notices.past import RuleResult, TriedRules, tried
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import cells, names, options, render, terminal
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
