@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from phaseline.engine import logs
-from phaseline.engine.products.notices.fold.bodies.alerts import AGAIN
+from phaseline.engine.products.notices.fold.bodies.shapes import ALERT_AGAIN
 from phaseline.engine.products.notices.fold.rules import Receiver
 from phaseline.engine.products.notices.sending import ways
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts
@@ -29,7 +29,7 @@ async def keep(
     known: what there is now. clock: the time, ns.
     """
     while True:
-        await asyncio.sleep(AGAIN)
+        await asyncio.sleep(ALERT_AGAIN)
         told = [*known().states_for(receiver.name, clock())]
         for at in range(0, len(told), MOST):
             attempt = await ways.send_states(receiver, told[at : at + MOST], source)
