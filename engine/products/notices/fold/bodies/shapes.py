@@ -3,8 +3,9 @@
 A form of a chat service, or a template, is a map as JSON has it. `{title}` in a text stands for a field. `{"$by":
 "word", "end": 1, "otherwise": 2}` stands for what the value of a field chooses. What fields hold is put into texts
 only, so it can add no other field. Alertmanager takes states, not messages: what is not sent again is over. Mails are
-plain text, in one thread for each notice. Belongs here: the forms, filling one, checking one. Does not: sending, and
-sending an alert again (`engine.products.notices.sending`).
+plain text, in one thread for each notice.
+Belongs here: the forms, filling one, checking one. Does not: sending, and sending an alert again
+(`engine.products.notices.sending`).
 """
 
 import re
