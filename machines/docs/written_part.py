@@ -13,8 +13,8 @@ from pathlib import Path
 def keep(arguments: Sequence[str] | None, command: str, page: Path, renewed: Callable[[str], str] | str) -> int:
     """Write or check what is generated of a page; 1 if `--check` finds it stale.
 
-    command: how people call the generator. page: from the project's root. renewed: the page as it should be, or what makes it
-    from the page as it is.
+    command: how people call the generator. page: from the project's root. renewed: the page as it should be, or what
+    makes it from the page as it is.
     """
     parser = argparse.ArgumentParser(prog=command, description=f"Write what is generated of {page}.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is stale")

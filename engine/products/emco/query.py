@@ -105,7 +105,7 @@ NAMES = Query.__struct_fields__
 
 
 def read(parameters: Mapping[str, Any]) -> Query:
-    """The query in `parameters`: each is a string, a list of strings or a flag. Raises `InvalidInput.bad_status_query`."""
+    """The query in `parameters`: each is a string, a list of strings or a flag. Raises `InvalidInput`."""
     for name in parameters:
         if name not in NAMES:
             raise InvalidInput.bad_status_query(
