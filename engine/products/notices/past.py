@@ -37,7 +37,6 @@ class TriedRules:
     """Counts the events of a fold, and keeps those of which somebody would have been told."""
 
     def __init__(self, rules: Rules) -> None:
-        """Nothing is counted yet."""
         self.results = {rule.name: RuleResult(rule.name) for rule in rules.rules}
         self.told: list[NoticeEvent] = []
         self._most: dict[str, int] = {}

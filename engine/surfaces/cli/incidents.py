@@ -162,7 +162,6 @@ class Incidents:
     """Remembers which troubles were told."""
 
     def __init__(self) -> None:
-        """Nothing was told yet."""
         self._told = dict[str, float]()
         """By trouble, or by sentence, when it was told last."""
 

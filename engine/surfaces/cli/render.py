@@ -123,7 +123,6 @@ class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text,
     """What many rows say: by a kind, names of facets and their states, the states as text, and their labels."""
 
     def __init__(self, kinds: Kinds, language: Language) -> None:
-        """Nothing is said yet."""
         super().__init__()
         self.kinds, self._language = kinds, language
 

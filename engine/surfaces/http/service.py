@@ -53,7 +53,6 @@ class SharedMaking(Generic[T]):
     """Makings by key. Who asks while one runs shares the next one, so no answer is older than its question."""
 
     def __init__(self) -> None:
-        """Nobody asks yet."""
         self._next = dict[Hashable, asyncio.Task[T]]()
         self._running = dict[Hashable, asyncio.Task[Any]]()
         """By key, the making under way with the pause behind it."""
@@ -103,7 +102,6 @@ class LastUsed(Generic[K, V]):
     """The results that were used last, `most` of them."""
 
     def __init__(self, most: int) -> None:
-        """Nothing is kept yet."""
         self._most = most
         self._found: OrderedDict[K, V] = OrderedDict()
 

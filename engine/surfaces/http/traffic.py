@@ -24,7 +24,6 @@ class Seats:
     """Who follows what. clients: the server's, whose room they share with all other requests."""
 
     def __init__(self, clients: Clients) -> None:
-        """Nobody follows yet."""
         self._clients = clients
         self._taken: Counter[tuple[str, Topic]] = Counter()
 
@@ -73,7 +72,6 @@ class Traffic:
     """Counts of one server."""
 
     def __init__(self, limits: HttpLimits = LIMITS) -> None:
-        """Nobody has asked anything yet."""
         self.requests: Counter[tuple[str, str, str]] = Counter()
         """By method, route and status."""
         self.seconds = Distribution(SECONDS)

@@ -76,7 +76,6 @@ class PendingDeliveries:
     """All deliveries that are not done, and the notices that are open or have such a delivery."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
         self._waiting: dict[str, dict[str, PendingDelivery]] = {}
         self._heard: dict[str, dict[str, str]] = {}
         self.notices: dict[str, Entity] = {}

@@ -199,7 +199,6 @@ class ReceiverQueue:
     """What waits for one receiver. One message is under way at a time, in order."""
 
     def __init__(self, sender: NoticeSender, receiver: Receiver) -> None:
-        """Nothing has failed yet."""
         self.receiver, self.news = receiver, asyncio.Event()
         self._sender, self._failures, self._has_rivals = sender, 0, False
         self._has_taken = False

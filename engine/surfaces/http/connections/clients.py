@@ -56,7 +56,6 @@ class Clients:
     """The clients of one server. room: how many connections there is room for."""
 
     def __init__(self, limits: HttpLimits = LIMITS) -> None:
-        """Nobody is there yet."""
         self.limits = limits
         self.room = limits.room or ROOM
         self.connections = 0

@@ -97,7 +97,6 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        """Nobody waits."""
         self._waiting: OrderedDict[str, deque[asyncio.Future[bool]]] = OrderedDict()
         self._is_taken = False
 

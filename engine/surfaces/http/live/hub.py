@@ -80,7 +80,6 @@ class Hub:
     """Takes what the fleet has taken, and makes frames of it. `run` ticks."""
 
     def __init__(self, kinds: Kinds, follower: Follower, limits: HttpLimits = LIMITS) -> None:
-        """Nobody reads yet."""
         self._kinds, self._follower, self.limits = kinds, follower, limits
         self._channels: dict[Topic, Channel] = {}
         self._new: list[PlacedMessage] = []
