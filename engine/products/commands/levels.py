@@ -32,7 +32,7 @@ from phaseline.engine.surfaces.cli import entity_name, names, options, render, s
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.overview import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.cli.timeline import GLYPHS

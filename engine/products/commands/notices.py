@@ -20,7 +20,7 @@ from phaseline.engine.surfaces.cli import cells, names, options, render, termina
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.overview import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed

@@ -22,7 +22,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.render_replay import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, timestamp
 

@@ -152,7 +152,7 @@ def list_(
 def say_how_many(count: int, output: Output) -> None:
     """Say how many entities were printed."""
     if not output.is_data:
-        terminal.say(f"{count:,} {'entity' if count == 1 else 'entities'}" if count else "no entities found")
+        terminal.say(render.counted(count, "entity", "entities") if count else "no entities found")
 
 
 class ListedEntity(NamedTuple):

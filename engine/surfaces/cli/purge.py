@@ -20,6 +20,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import entity_name, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.machines.built_in import installed
 
 
@@ -86,17 +87,13 @@ def _show(found: Purge, archived: int | None, *, dry_run: bool, output: Output) 
         word = "nothing to erase:"
     render.show_line(render.text_of(f"{word} {_counts(found)} of {found.kind} {found.id}"))
     if found.transitions:
-        terminal.say(f"{_number(found.transitions, 'transition')} of it stay in the log: they hold no manifests")
+        terminal.say(f"{counted(found.transitions, 'transition')} of it stay in the log: they hold no manifests")
     if archived is not None:
         terminal.say(f"archives hold all events up to {archived}: those of this entity are not erased there")
 
 
 def _counts(found: Purge) -> str:
-    events = f"{_number(len(found.positions), 'event')} ({found.bytes:,} bytes)"
+    events = f"{counted(len(found.positions), 'event')} ({found.bytes:,} bytes)"
     return (
-        f"{events}, {_number(int(bool(found.live)), 'last observation')}, {_number(len(found.rejections), 'rejection')}"
+        f"{events}, {counted(int(bool(found.live)), 'last observation')}, {counted(len(found.rejections), 'rejection')}"
     )
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -138,7 +138,7 @@ def list_(
             await similar_ids.tell_absent({"": client}, None if shown else which["tree"])
             if not output.is_data:
                 output.flush()
-                terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")
+                terminal.say(render.counted(shown, "rejection") if shown else "no rejections")
 
     return terminal.run(work())
 
@@ -152,7 +152,7 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
     output.table(SUMMARY, found)
     output.flush()
     total = sum(one.count for one in found)
-    terminal.say(f"{total:,} rejection{'' if total == 1 else 's'}" if found else "no rejections")
+    terminal.say(render.counted(total, "rejection") if found else "no rejections")
 
 
 @rejections.command(cls=Page)

@@ -56,6 +56,11 @@ def show_json(value: Any) -> None:
         out.show(value)
 
 
+def counted(number: int, word: str, words: str = "") -> str:
+    """`1 tree`, `2 trees`, `1,200 entities`. words: of several, where that is not the word with an s."""
+    return f"{number:,} {word if number == 1 else words or f'{word}s'}"
+
+
 def text_of(value: object, style: str = "") -> Text:
     """A value as text."""
     return Text(value if isinstance(value, str) else str(value), style)

@@ -130,7 +130,7 @@ def headline(kinds: Kinds, source: str, found: DryRun) -> Text:
         return Text.assemble(start, rejected(found.rejection), beside)
     if found.effect == "transitions":
         count = len(found.transitions)
-        return render.text_of(f"{start}lead to {count:,} transition{'' if count == 1 else 's'}:")
+        return render.text_of(f"{start}lead to {render.counted(count, 'transition')}:")
     return Text.assemble(start, "have no effect: ", why_none(kinds, source, found))
 
 

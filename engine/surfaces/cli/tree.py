@@ -226,4 +226,4 @@ class Forest:
 def _counted(kind: str, counters: Sequence[Counter[str]]) -> str:
     total = counters[0].total()
     parts = (", ".join(f"{count:,} {phase}" for phase, count in phases.most_common()) for phases in counters)
-    return f"{total:,} {kind}{'' if total == 1 else 's'}: {' / '.join(parts)}"
+    return f"{render.counted(total, kind)}: {' / '.join(parts)}"
