@@ -191,11 +191,8 @@ def excuses(settings: Settings, *, output: Output) -> int | None:
     async def work() -> None:
         async with Client.open(settings) as client:
             found = await excuses_of_log.all_of(states_of(await client.at()).installation)
-        for one in found if output.is_data else ():
-            output.show(excuse_map(one))
-        if found and not output.is_data:
-            output.table(EXCUSES, found)
-        elif not found:
+        output.list(EXCUSES, found, excuse_map)
+        if not found:
             terminal.say("nothing was excused")
 
     return terminal.run(work())

@@ -9,10 +9,7 @@ from typing import Any
 import click
 from rich.progress import Progress
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.replay.archive.check import check, reindex
 from phaseline.engine.replay.archive.manifest import Manifest
@@ -21,9 +18,9 @@ from phaseline.engine.replay.archive.run import Archiver, ArchiveRun
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.operations import on_installation
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
-from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, timestamp
 
 
@@ -80,8 +77,7 @@ def archive(
     store = store_at(where)
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-archive") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
+        async with on_installation(settings, "archive") as installation:
             with store.locked(), log_source.progress_bar("archiving") as bar:
                 shown = _Bar(bar)
                 archiver = Archiver(installation, store, operator(settings), shown.begin, shown.advance)

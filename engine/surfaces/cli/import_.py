@@ -10,18 +10,14 @@ from typing import Any
 
 import click
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.import_log import Clock, ImportResult, import_log
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
-from phaseline.engine.surfaces.cli.operations import leave_note
+from phaseline.engine.surfaces.cli.operations import leave_note, on_installation
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
-from phaseline.machines.built_in import installed
 
 
 class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
@@ -75,13 +71,12 @@ def import_(
         return Clock(header, None if isinstance(speed, str) else speed, shift=shift, now=datetime.now(UTC))
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-import") as wire:
-            await leave_note(wire, settings, "import", f"the events of {file.name}")
+        async with on_installation(settings, "import") as installation:
+            await leave_note(installation.wire, settings, "import", f"the events of {file.name}")
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(
-                    Installation(wire, await inspect(wire, settings), installed(settings.prefix)), file, clock,
-                    partial=partial, most=most,
+                    installation, file, clock, partial=partial, most=most,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
         show_import(done, output=output)

@@ -7,7 +7,7 @@ what is in a JSON object (`client.maps`), how a table is laid out (`layout`), me
 import asyncio
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, Generic, Self, TextIO, TypeVar
 
@@ -157,6 +157,15 @@ class Output:
         for row in rows:
             printed.add(row)
         printed.settle()
+
+    def list(self, columns: Sequence[Column[T]], found: Sequence[T], shown: Callable[[T], Any]) -> None:
+        """Print all of a list: a table for people, for programs what `shown` gives of each."""
+        if self.is_data:
+            for one in found:
+                self.show(shown(one))
+        else:
+            self.table(columns, found)
+        self.flush()
 
     def rows(self, columns: Sequence[Column[T]], indent: int = 0) -> "Rows[T]":
         """A table whose rows come one by one."""

@@ -9,19 +9,16 @@ import click
 
 from phaseline.engine.log import latest
 from phaseline.engine.log import purge as purging
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.purge import Purge
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import entity_name, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.operations import on_installation
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
-from phaseline.machines.built_in import installed
 
 
 @click.command(
@@ -51,8 +48,7 @@ def purge(
     """
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-purge") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
+        async with on_installation(settings, "purge") as installation:
             name = kind or await latest.find_kind(Latest(installation), entity_id)
             found = await purging.find(installation, name, entity_id, settings.request_timeout)
             if not dry_run and not found.is_empty:
