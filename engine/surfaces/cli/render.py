@@ -13,14 +13,13 @@ from typing import Any, Final, NamedTuple
 
 from phaseline.engine.log.explain.causes import is_of_snapshot
 from phaseline.engine.log.explain.staleness import Stale
-from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf
+from phaseline.engine.log.explain.unknown_parts import Parts
 from phaseline.engine.log.when import Moment
 from phaseline.engine.surfaces.cli import terminal
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import JSON, Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.entity_view import EntityView
-from phaseline.engine.surfaces.client.maps import NOTHING_UNKNOWN
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kinds
@@ -144,9 +143,8 @@ def partly(unknown: Parts | None, language: Language) -> Text:
     return text_of("" if unknown is None else f", {unknown.text(language)}", "yellow")
 
 
-def states(kinds: Kinds, entity: Entity, language: Language, unknown: PartsOf = NOTHING_UNKNOWN) -> Text:
-    """All facets of an entity, with their labels. unknown: of how many of its parts nothing is known."""
-    parts = unknown.get((entity.kind, entity.id), {})
+def states(kinds: Kinds, entity: Entity, language: Language, parts: Mapping[str, Parts] = {}) -> Text:
+    """All facets of an entity, with their labels. parts: by facet, of how many of its parts nothing is known."""
     pieces = []
     facets = [*facets_of(entity)]
     for name, facet in facets:
