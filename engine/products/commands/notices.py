@@ -63,7 +63,7 @@ notices.add_command(notice_actions.release)
     ],
 )
 @click.option("--rules", "file", type=FILE, required=True, metavar="FILE", help="The file of rules.")
-@click.option("--from", "start", type=cells.StartType(), default="30d", show_default=True,
+@click.option("--from", "start", type=cells.START, default="30d", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @names.tree
 @click.option("--messages", is_flag=True, help="Show each message instead of the numbers.")

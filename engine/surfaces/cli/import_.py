@@ -6,7 +6,6 @@ Belongs here: its options and messages. Does not: playing the file (`phaseline.e
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -20,21 +19,14 @@ from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
 
 
-class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """`1x`, `10x`, `0.5x` or `max`."""
-
-    name = "speed"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """The factor, or `max`."""
-        if value == "max":
-            return "max"
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)x", str(value))
-        if match is None or not float(match[1]):
-            self.fail(f"{value!r} is not a speed: use 1x, 10x or max", param, ctx)
-        return float(match[1])
+def _speed(text: str) -> float | str:
+    """The factor of `1x`, `10x`, `0.5x`; or `max`."""
+    if text == "max":
+        return text
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
+    if match is None or not float(match[1]):
+        raise ValueError(f"{text!r} is not a speed: use 1x, 10x or max")
+    return float(match[1])
 
 
 @click.command(
@@ -48,7 +40,11 @@ class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no type
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--speed", type=Speed(), default="max", show_default=True, help="Speed: 1x as recorded, 10x faster, or max."
+    "--speed",
+    type=options.Read("speed", _speed),
+    default="max",
+    show_default=True,
+    help="Speed: 1x as recorded, 10x faster, or max.",
 )
 @click.option(
     "--shift-time", "shift", is_flag=True, help="Move the `time` of the events to now, keeping their distances."

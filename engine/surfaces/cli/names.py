@@ -13,8 +13,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from phaseline.engine.log.when import seconds_of
-from phaseline.engine.surfaces.cli import terminal
+from phaseline.engine.surfaces.cli import options, terminal
 from phaseline.engine.surfaces.cli.connection import CONNECTION
 from phaseline.engine.surfaces.cli.help import option
 from phaseline.engine.surfaces.cli.options import settings_of
@@ -170,19 +169,6 @@ class IdType(click.ParamType):  # type: ignore[type-arg]  # as above
 ID = IdType()
 
 
-class DurationType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A duration on the command line, in seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds of `90s`, `10m`, `2h` or `1d`."""
-        found = seconds_of(str(value))
-        if found is None:
-            self.fail(f"{str(value)[:64]!r} is no duration: write 90s, 10m, 2h or 1d", param, ctx)
-        return found
-
-
 async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionItem]:
     """The ids of the kind that was typed before, or of all kinds with as many parts as were typed."""
     given = {name: values[name] for name in CONNECTION if values.get(name) is not None}
@@ -213,7 +199,7 @@ class_ = option(
     help=f"Only entities of this class ({', '.join(CLASSES)}). Repeat it for several.",
 )  # fmt: skip
 lasting = option(
-    "selection", "--for", "lasting", type=DurationType(), default=0.0, metavar="DURATION",
+    "selection", "--for", "lasting", type=options.DURATION, default=0.0, metavar="DURATION",
     help="Only what has been in its class for so long (10m), whatever states it had in it.",
 )  # fmt: skip
 tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")

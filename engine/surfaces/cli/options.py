@@ -33,6 +33,98 @@ _NANOSECONDS = re.compile(r"\.\d{7}")
 """In a time: a fraction of more than six digits."""
 
 
+class Read(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """Values that a function reads from a text. The error that it raises says what is wrong with it."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name, self._read = name, read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value. What is no text is one already."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except BadSetting as error:
+            self.fail(error.problem, param, ctx)
+        except (ValueError, InvalidInput) as error:
+            self.fail(str(error), param, ctx)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        decoded = codec.decode_text(text)
+    except ValueError as error:
+        raise ValueError(f"not valid {error}") from None
+    if isinstance(decoded, dict):
+        return decoded
+    raise ValueError(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {text!r}""")
+
+
+def _extension(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not value:
+        raise ValueError(f"{text!r} has no value: write NAME=VALUE")
+    if name in envelope.KNOWN:
+        raise ValueError(f"{name!r} is no extension: the envelope itself has {', '.join(sorted(envelope.KNOWN))}")
+    if not extensions.is_name(name):
+        raise ValueError(f"{name!r} is no name of an extension: names are of a-z and 0-9, at most 64 of them")
+    return name, value
+
+
+def _duration(text: str) -> float:
+    if (seconds := seconds_of(text)) is None:
+        raise ValueError(f"{text[:64]!r} is no duration: write 90s, 10m, 2h or 1d")
+    return seconds
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?", re.IGNORECASE)
+
+
+def _size(text: str) -> int:
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no size: write bytes, or a number with kB, MB, GB, TB or GiB, like 20GB")
+    power = ["", "k", "m", "g", "t"].index(found[2].lower())
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+
+
+def read_when(text: str) -> Any:
+    """`start` and `now` as they are, a place, or a `datetime`; a text for a time that names nanoseconds.
+
+    A `datetime` has none: a read then includes the whole microsecond. `15m` becomes a fixed time here, once a command.
+    """
+    if text in (START, NOW):
+        return text
+    try:
+        moment = parse(text)
+    except NameUnknown as error:
+        raise ValueError(f"{text!r} is none of: {error.known}") from None
+    if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(text):
+        return timestamp(moment.ns)
+    return moment.as_datetime() if isinstance(moment, Time) else moment
+
+
+JSON_OBJECT = Read("json", _json_object)
+"""A JSON object on the command line."""
+EXTENSION = Read("extension", _extension)
+"""An extension attribute of CloudEvents on the command line, `traceparent=00-...`: its name and its text."""
+DURATION = Read("duration", _duration)
+"""A duration on the command line, such as `120s` or `5m`, as seconds."""
+SIZE = Read("size", _size)
+"""A number of bytes on the command line, such as `500MB`, `20GB` or `4GiB`."""
+WORDS = Read("words", lambda text: tuple(word.strip() for word in text.split(",") if word.strip()))
+"""Words separated by commas; none of them for an empty text."""
+WHEN = Read("moment", read_when)
+"""A `When` on the command line."""
+
+
+class Number(click.Choice):  # type: ignore[type-arg]  # as above
+    """One of some numbers."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        return int(super().convert(str(value), param, ctx))
+
+
 def verbose(function: Function) -> Function:
     """Add `-v`, and print errors in one line each. For commands without a connection."""
     return connection.verbose(_guarded(function))
@@ -205,7 +297,7 @@ def at(function: Function) -> Function:
     add = option(
         "reading",
         "--at",
-        type=WhenType(),
+        type=WHEN,
         metavar="MOMENT",
         help=f"Show the states at this moment: {A_MOMENT}.",
     )
@@ -242,119 +334,3 @@ def archived(function: Function) -> Function:
         return function(settings=replace(settings, **read), **values)
 
     return of_readers(call)
-
-
-class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """A JSON object on the command line."""
-
-    name = "json"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
-        """The object as a map."""
-        if isinstance(value, dict):
-            return value
-        try:
-            decoded = codec.decode_text(value)
-        except ValueError as error:
-            self.fail(f"not valid {error}", param, ctx)
-        if not isinstance(decoded, dict):
-            self.fail(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {value!r}""", param, ctx)
-        return decoded
-
-
-class ExtensionType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """An extension attribute of CloudEvents on the command line: `traceparent=00-...`."""
-
-    name = "extension"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:  # fmt: skip
-        """Its name and its text."""
-        if isinstance(value, tuple):
-            return value
-        name, equals, text = str(value).partition("=")
-        if not equals or not text:
-            self.fail(f"{value!r} has no value: write NAME=VALUE", param, ctx)
-        if name in envelope.KNOWN:
-            known = ", ".join(sorted(envelope.KNOWN))
-            self.fail(f"{name!r} is no extension: the envelope itself has {known}", param, ctx)
-        if not extensions.is_name(name):
-            self.fail(f"{name!r} is no name of an extension: names are of a-z and 0-9, at most 64 of them", param, ctx)
-        return name, text
-
-
-class SecondsType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A time span on the command line, such as `120s` or `5m`, as seconds."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds."""
-        seconds = seconds_of(value) if isinstance(value, str) else float(value)
-        if seconds is None:
-            self.fail(f"{value!r} is no time: write seconds, or a number with s, m, h or d, like 5m", param, ctx)
-        return seconds
-
-
-class SizeType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A number of bytes on the command line, such as `500MB`, `20GB` or `4GiB`."""
-
-    name = "size"
-    _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?", re.IGNORECASE)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The bytes."""
-        found = self._WRITTEN.fullmatch(str(value).strip())
-        if found is None:
-            self.fail(
-                f"{value!r} is no size: write bytes, or a number with kB, MB, GB, TB or GiB, like 20GB", param, ctx
-            )
-        power = ["", "k", "m", "g", "t"].index(found[2].lower())
-        return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
-
-
-class Number(click.Choice):  # type: ignore[type-arg]  # as above
-    """One of some numbers."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number."""
-        return int(super().convert(str(value), param, ctx))
-
-
-class Words(click.ParamType):  # type: ignore[type-arg]  # as above
-    """Words separated by commas; none of them for an empty text."""
-
-    name = "words"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,  # noqa: ARG002  # as click calls it
-        ctx: click.Context | None,  # noqa: ARG002  # likewise
-    ) -> tuple[str, ...]:
-        """The words."""
-        return value if isinstance(value, tuple) else tuple(word.strip() for word in value.split(",") if word.strip())
-
-
-class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A `When` on the command line. `15m` becomes a fixed time here, once per command."""
-
-    name = "moment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """`start` and `now` as they are, a place, or a `datetime`; a text for a time that names nanoseconds.
-
-        A `datetime` has none: a read then includes the whole microsecond.
-        """
-        if not isinstance(value, str) or value in (START, NOW):
-            return value
-        try:
-            moment = parse(value)
-        except NameUnknown as error:
-            self.fail(f"{value!r} is none of: {error.known}", param, ctx)
-        except InvalidInput as error:
-            self.fail(str(error), param, ctx)
-        if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(value):
-            return timestamp(moment.ns)
-        return moment.as_datetime() if isinstance(moment, Time) else moment

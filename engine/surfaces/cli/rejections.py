@@ -98,7 +98,7 @@ def rejections() -> None:
     "--reason", metavar="REASON", help="Only this reason: illegal, guard, undecodable, invalid, unknown_kind, ..."
 )
 @names.tree
-@click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
+@click.option("--from", "start", type=options.WHEN, default="start", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
 @click.option("--summary", is_flag=True, help="Count them by reason, kind, source and actor, each with the last one.")
@@ -254,7 +254,7 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
 @click.argument("kind", type=names.KIND, required=False)
 @click.option("--reason", metavar="REASON", required=True, help="Those with this reason, such as fault.")
 @names.tree
-@click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
+@click.option("--from", "start", type=options.WHEN, default="start", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what would be sent, and send nothing.")
 @options.connected
