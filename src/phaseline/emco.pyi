@@ -10,14 +10,14 @@ from phaseline.engine.products.emco.schema import EmcoAppClusters as EmcoAppClus
 from phaseline.engine.products.emco.schema import EmcoAppResources as EmcoAppResources
 from phaseline.engine.products.emco.schema import EmcoCluster as EmcoCluster
 from phaseline.engine.products.emco.schema import EmcoClusterName as EmcoClusterName
-from phaseline.engine.products.emco.schema import EmcoFailure as EmcoFailure
 from phaseline.engine.products.emco.schema import EmcoNamedResource as EmcoNamedResource
 from phaseline.engine.products.emco.schema import EmcoNames as EmcoNames
 from phaseline.engine.products.emco.schema import EmcoOneCluster as EmcoOneCluster
-from phaseline.engine.products.emco.schema import EmcoPrevious as EmcoPrevious
 from phaseline.engine.products.emco.schema import EmcoResource as EmcoResource
 from phaseline.engine.products.emco.schema import EmcoStates as EmcoStates
 from phaseline.engine.products.emco.schema import EmcoStatus as EmcoStatus
+from phaseline.engine.products.emco.schema import EmcoFailure as EmcoFailure
+from phaseline.engine.products.emco.schema import EmcoPrevious as EmcoPrevious
 from phaseline.engine.products.emco.schema import GroupVersionKind as GroupVersionKind
 from phaseline.engine.products.emco.schema import LeftBehind as LeftBehind
 from phaseline.engine.products.emco.schema import Shows as Shows
