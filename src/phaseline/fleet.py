@@ -8,7 +8,7 @@ from phaseline.engine.public_names import offer
 # The only list of these names. `python3 dev.py generate` writes `fleet.pyi` from it, for type checkers.
 NAMES = {
     "phaseline.engine.products.fleet.counts": "FleetClusterCounts FleetCounts FleetDisplay FleetPart",
-    "phaseline.engine.products.fleet.views": "Fleet FleetView",
+    "phaseline.engine.products.fleet.views":  "Fleet FleetView",
 }
 
 __all__, __getattr__, __dir__ = offer(globals(), NAMES)

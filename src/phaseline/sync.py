@@ -4,13 +4,13 @@ Belongs here: the public names of that client. Does not: the values that its met
 `phaseline` itself; the types, which stand in the stub beside this module (`surfaces.sync_stub`).
 """
 
+from phaseline.engine.surfaces.client.portal import DwellWatch, Follow, Watch
+from phaseline.engine.surfaces.client.sync_client import Client, EntityView, NumberedSource, connect, mirror_of
 from phaseline.engine.products.emco import views as emco
 from phaseline.engine.products.fleet import views as fleet
 from phaseline.engine.products.gitops import views as gitops
 from phaseline.engine.products.levels import views as levels
 from phaseline.engine.public_names import name_as_public
-from phaseline.engine.surfaces.client.portal import DwellWatch, Follow, Watch
-from phaseline.engine.surfaces.client.sync_client import Client, EntityView, NumberedSource, connect, mirror_of
 
 __all__ = [
     "Client", "DwellWatch", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Follow", "Gitops", "Levels",
