@@ -22,12 +22,11 @@ from benchmarks import reading
 from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.streams import provision
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.products.notices.events import event
+from phaseline.engine.products.notices.events import event, of_notices
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.fold.fold import Fold
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
-from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.notifier import Notifier, digest
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client

@@ -6,7 +6,6 @@ names are loaded late. Does not: what the others write (`machines.docs.pages`, `
 `machines.docs.checked_tables`, `machines.docs.errors_page`).
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -21,6 +20,7 @@ from phaseline.engine.surfaces.telemetry import page as metrics_page
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import checked_tables, errors_page, pages, triggers
+from phaseline.machines.docs.written_part import keep
 
 COMMAND = "python -m phaseline.engine.surfaces.generate"
 STUBBED = {
@@ -54,18 +54,7 @@ def _stub(public: str) -> Iterator[str]:
 
 def write_modules(arguments: Sequence[str] | None = None) -> int:
     """Write or check; 1 if `--check` finds a stale file."""
-    parser = argparse.ArgumentParser(description="Write the modules and stubs that are made from others.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
-    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
-    chosen, _ = parser.parse_known_args(arguments)
-    made = modules()
-    there = {path: path.read_text("utf-8") for path in map(chosen.to.joinpath, made) if path.exists()}
-    stale = {path: text for path, text in made.items() if there.get(chosen.to / path) != text}
-    for path, text in stale.items():
-        sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {path}\n")
-        if not chosen.check:
-            (chosen.to / path).write_text(text, encoding="utf-8")
-    return 1 if chosen.check and stale else 0
+    return max(keep(arguments, COMMAND, path, text) for path, text in modules().items())
 
 
 GENERATORS: tuple[Callable[[Sequence[str] | None], int], ...] = (

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 
 from phaseline.engine.products.emco import design_shape
-from phaseline.engine.products.emco.query import BadQuery, read
+from phaseline.engine.products.emco.query import read
 from phaseline.engine.products.emco.select import select
 from phaseline.engine.surfaces.testing.laws import LAWS
+from phaseline.schemas.errors import InvalidInput
 from tests.support.built_in_kinds import family
 from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds
 
@@ -76,7 +77,7 @@ def status_counts_equal_a_fresh_count(history: History) -> None:
             query = read({**parameters, "output": "summary"})
             try:
                 short, long = (select(history.tree, root, query, items=items) for items in (False, True))
-            except BadQuery:  # nothing of that name is there
+            except InvalidInput:  # nothing of that name is there
                 continue
             if short is None or long is None:
                 assert short is long

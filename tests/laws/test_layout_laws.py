@@ -17,6 +17,7 @@ from phaseline.engine.surfaces.cli import changes, history, layout, list_, rende
 from phaseline.engine.surfaces.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
 from phaseline.engine.surfaces.cli.list_ import EntityRow, ListedEntity
 from phaseline.engine.surfaces.cli.styled import GAP, Text, width_of
+from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
@@ -154,7 +155,9 @@ def test_only_wide_shows_what_is_for_wide() -> None:
 @given(st.lists(transitions(), min_size=1, max_size=8), widths, st.booleans())
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
     mark = Stale(("cluster", "c1"), 5, 4)
-    shown = [ListedEntity("", one, mark if stale and number < 2 else None) for number, one in enumerate(found)]
+    marks = {(one.entity.kind, one.entity.id): mark for one in found[:2]}
+    around = Surroundings(marks if stale else {})
+    shown = [ListedEntity("", one, around) for one in found]
     described = render.Described(KINDS, "en")
     lines = printed(TableLines(list_.COLUMNS, width), [EntityRow.of(described, one, 2 * 10**18) for one in shown])
     assert_fits(lines, width)

@@ -11,8 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from phaseline import Client, Follow, Followed
-from phaseline.engine.surfaces.doctor import follower_checks
-from phaseline.engine.surfaces.doctor.follower_checks import followers
+from phaseline.engine.surfaces.doctor import installation_checks
+from phaseline.engine.surfaces.doctor.installation_checks import followers
 from phaseline.engine.surfaces.follow import follow as follow_module
 from phaseline.schemas.errors import InvalidInput, NameUnknown, NotFound
 from phaseline.types import FollowChoice
@@ -215,7 +215,7 @@ async def test_doctor_names_who_is_far_behind(client: Client, monkeypatch: pytes
         await clusters(client, ["c1"])
     [well] = await followers(installation)
     assert (well.verdict, well.found) == ("ok", "2 of 2 keep up (idle, pager)")
-    monkeypatch.setattr(follower_checks, "LATE", 0.0)
+    monkeypatch.setattr(installation_checks, "LATE", 0.0)
     [_, late] = await followers(installation)
     assert (late.verdict, late.check) == ("warning", "follower pager")
     assert late.found.startswith("1 transitions wait, and 0 are in hand; the oldest for ")

@@ -9,6 +9,7 @@ import pytest_asyncio
 from jsonschema import Draft202012Validator
 
 from phaseline.engine.log.explain.shut import Shutters
+from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.machines.docs import asyncapi
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server, maps
@@ -33,8 +34,8 @@ async def expected(api: Api, place: int, **wanted: Any) -> list[dict[str, Any]]:
     installation = api.service.installation
     states = await AsOf.at(installation, place)
     chosen = await states.states(**wanted)
-    shut = await Shutters(states).of([one.entity for one in chosen])
-    found: list[dict[str, Any]] = as_json([maps.entity_map(KINDS, one, shut=shut) for one in chosen])
+    around = Surroundings(shut=await Shutters(states).of([one.entity for one in chosen]))
+    found: list[dict[str, Any]] = as_json([maps.entity_map(KINDS, one, around=around) for one in chosen])
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.products.notices.sending import alert_states, attempts, sender
+from phaseline.engine.products.notices.sending import attempts, sender
 from phaseline.errors import InvalidInput
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.notices.delivery import DELIVERY
@@ -196,7 +196,7 @@ async def test_a_message_that_can_be_changed_is_changed(settings: Settings, noti
 async def test_alerts_are_sent_again_while_they_are_open_and_then_resolved(
     settings: Settings, notices: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alert_states, "AGAIN", 0.05)
+    monkeypatch.setattr(sender, "ALERT_AGAIN", 0.05)
     async with receiving() as found:
         prom = Receiver("prom", "alertmanager", {"url": f"http://127.0.0.1:{found.port}", "allow-private": True})
         async with at_send(settings, prom):

@@ -16,8 +16,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from phaseline.engine.products.notices.fold.bodies import alerts
-from phaseline.engine.products.notices.sending import alert_states
+from phaseline.engine.products.notices.fold.bodies import shapes
+from phaseline.engine.products.notices.sending import sender
 from phaseline.schemas.records import SECOND
 from tests.support import free_ports
 from tests.support.foreign_programs import INSTALLED
@@ -95,8 +95,8 @@ async def asked(url: str) -> Any:
 async def test_an_alert_opens_stays_open_and_is_resolved(
     program: list[str], settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alert_states, "AGAIN", 0.5)
-    monkeypatch.setattr(alerts, "LASTS", 60 * SECOND)
+    monkeypatch.setattr(sender, "ALERT_AGAIN", 0.5)
+    monkeypatch.setattr(shapes, "ALERT_LASTS", 60 * SECOND)
     settings = replace(settings, prefix=f"{settings.prefix}-notices", partitions=1)
     async with (
         receiving() as hook,

@@ -21,9 +21,9 @@ import pytest
 from phaseline.engine.nats.embedded.server import EmbeddedServer
 from phaseline.engine.nats.streams import provision
 from phaseline.engine.nats.wire import Wire
+from phaseline.engine.products.notices.events import of_notices
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.fold.bodies.message import OVER, NoticeMessage
-from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.schemas import codec

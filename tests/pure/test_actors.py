@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from phaseline.engine.core import intake
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.replay import log_format
-from phaseline.engine.surfaces.http.access import source_patterns, tokens
+from phaseline.engine.surfaces.http.access import caller, tokens
 from phaseline.engine.surfaces.http.access.caller import BadRole, Caller, named, with_roles
-from phaseline.engine.surfaces.http.access.source_patterns import BadPattern
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.cloudevents.actors import BadActor
@@ -153,8 +152,8 @@ def test_arrivals_have_the_same_kind_trigger_and_id() -> None:
     ],
 )  # fmt: skip
 def test_a_source_fits_its_pattern(pattern: str, fits: list[str], others: list[str]) -> None:
-    assert all(source_patterns.is_among(one, (pattern,)) for one in fits)
-    assert not any(source_patterns.is_among(one, (pattern,)) for one in others)
+    assert all(caller.is_among(one, (pattern,)) for one in fits)
+    assert not any(caller.is_among(one, (pattern,)) for one in others)
 
 
 @given(st.lists(st.sampled_from("ab*"), max_size=9).map("".join), st.text("ab", max_size=9))
@@ -166,13 +165,13 @@ def test_patterns_mean_what_regular_expressions_with_stars_mean(pattern: str, so
             return any(slow(pattern[1:], source[at:]) for at in range(len(source) + 1))
         return source[:1] == pattern[0] and slow(pattern[1:], source[1:])
 
-    assert source_patterns.is_among(source, (pattern,)) == slow(pattern, source)
+    assert caller.is_among(source, (pattern,)) == slow(pattern, source)
 
 
 @pytest.mark.parametrize("pattern", ["", "/a\nb", "/" + "x" * 256])
 def test_texts_that_are_no_patterns(pattern: str) -> None:
-    with pytest.raises(BadPattern):
-        source_patterns.check(pattern)
+    with pytest.raises(BadRole):
+        caller.check_pattern(pattern)
 
 
 def test_words_of_a_token_limit_its_sources() -> None:

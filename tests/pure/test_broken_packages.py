@@ -8,7 +8,7 @@ import click
 import pytest
 
 from phaseline.engine.core import intake
-from phaseline.engine.surfaces.cli import broken_kinds
+from phaseline.engine.surfaces.cli import names
 from phaseline.engine.surfaces.cli.doctor import doctor
 from phaseline.engine.surfaces.doctor import installation_checks
 from phaseline.machines import built_in
@@ -85,10 +85,10 @@ def test_packages_that_need_each_other_are_whole(site: Path) -> None:
 
 def test_who_warns(one_broken: BrokenKind, capsys: pytest.CaptureFixture[str]) -> None:
     with click.Context(get):
-        broken_kinds.warn()
+        names.warn_of_broken_kinds()
     assert capsys.readouterr().err == f"warning: {one_broken}; it is left out here\n"
     with click.Context(doctor):
-        broken_kinds.warn()
+        names.warn_of_broken_kinds()
     assert capsys.readouterr().err == ""
     check = installation_checks.kinds(built_in.installed())
     assert check is not None

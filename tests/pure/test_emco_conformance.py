@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.products.emco.query import BadQuery
 from phaseline.machines.kinds.emco.readiness import is_ready
+from phaseline.schemas.errors import InvalidInput
 from tests.support.conformance import cases
 from tests.support.emco_cases import FAILED_TOO, NOT_OURS, OTHERWISE
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource
@@ -302,7 +302,7 @@ def status_query(case: dict[str, Any]) -> None:
         life = EmcoHistory().do("emco_resource", "create", GROUP, type="logical_cloud").context(A)
         assert "readyStatus" in ask(life.do("emco_resource", "apply", GROUP, context=CTX), shape="emco")
     elif not case["accept"]:
-        with pytest.raises(BadQuery):
+        with pytest.raises(InvalidInput):
             ask(firewall(ready=False), shape="emco", **parameters)
     elif wiki:
         told_by_the_source(ask(lived("Instantiated"), **parameters), expect)

@@ -2,6 +2,7 @@
 
 from phaseline.engine.log.explain import unknown_parts
 from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.schemas.records import Entity
 from tests.support import edge_worlds
 from tests.support.strategies import History, event
@@ -52,7 +53,7 @@ def test_a_pool_without_any_node_lacks_all() -> None:
 def test_programs_get_the_numbers() -> None:
     made = pool(desired=5, version="1.28")
     parts = unknown_parts.count(KINDS, [entity(made)], made.tree.entities["node"].values())
-    shown = maps.entity_map(KINDS, entity(made), unknown=parts)["facets"]["phase"].lacks
+    shown = maps.entity_map(KINDS, entity(made), around=Surroundings(unknown=parts))["facets"]["phase"].lacks
     assert shown == {
         "kind": "node", "of": 5, "phases": {"Running": 2, "Failed": 1}, "values": {"1.28": 2, "1.27": 1},
         "text": "2 of 5 nodes Running, 1 Failed; 2 of 3 at 1.28, 1 at 1.27",

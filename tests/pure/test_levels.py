@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.products.commands.levels import LevelsScreen, percent
-from phaseline.engine.products.levels.fold import excuse_text
+from phaseline.engine.products.levels import excuses
 from phaseline.engine.products.levels.fold.fold import LevelsFold, LevelsRange
 from phaseline.engine.products.levels.fold.reckoning import Level, LevelsReport, grouped, level_map, read_grouping
 from phaseline.engine.products.levels.fold.spared import Excuse, Spared
@@ -128,16 +128,16 @@ TIMES = st.integers(0, 2**62)
 def test_the_text_of_an_excuse_is_read_back(tree: str, begin: int, end: int, why: str) -> None:
     given_ = Excuse(tree, begin, end, why)
     if tree.isprintable():
-        assert excuse_text.read_given(excuse_text.given(given_)) == given_
-    assert excuse_text.read_withdrawn(excuse_text.withdrawn(begin, why)) == begin
+        assert excuses.read_given(excuses.given(given_)) == given_
+    assert excuses.read_withdrawn(excuses.withdrawn(begin, why)) == begin
 
 
 @given(st.text())
 def test_any_other_text_is_no_excuse(text: str) -> None:
     for one in (text, f"c1 from {text} to now: why", f"excuse {text}: why"):
-        found = excuse_text.read_given(one)
-        assert found is None or excuse_text.read_given(excuse_text.given(found)) == found
-        excuse_text.read_withdrawn(one)
+        found = excuses.read_given(one)
+        assert found is None or excuses.read_given(excuses.given(found)) == found
+        excuses.read_withdrawn(one)
 
 
 def test_a_narrow_terminal_shows_the_cause_of_an_outage(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

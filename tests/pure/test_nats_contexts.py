@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.surfaces.cli import connection, contexts
+from phaseline.engine.surfaces.cli import connection, failures
 from phaseline.engine.surfaces.client.nats_context import names
 from tests.support.command_line import get, options
 from tests.support.installation import DEFAULT_URL, Settings
@@ -111,7 +111,7 @@ def test_a_shell_is_offered_the_contexts(home: Path) -> None:
     with get.make_context("get", ["cluster", "c1"]) as context:
         offered = connection.ContextType().shell_complete(context, get.params[0], "")
     assert [one.value for one in offered] == ["@selected", "prod"]
-    assert contexts.hint(DEFAULT_URL) == ""
+    assert failures.hint_of_context(DEFAULT_URL) == ""
     (home / "nats" / "context.txt").write_text("prod")
-    assert contexts.hint(DEFAULT_URL).endswith("--context prod uses it")
-    assert contexts.hint("nats://b") == ""
+    assert failures.hint_of_context(DEFAULT_URL).endswith("--context prod uses it")
+    assert failures.hint_of_context("nats://b") == ""

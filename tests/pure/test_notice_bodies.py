@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.products.notices.fold.bodies import alerts, mail, plain, shapes, wording
+from phaseline.engine.products.notices.fold.bodies import shapes, wording
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage, word_now
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 
@@ -201,9 +201,9 @@ def test_what_others_say_stays_text(found: dict[str, Any], word: Any) -> None:
 @given(ANY, WORDS)
 def test_what_others_say_is_no_header(found: dict[str, Any], word: Any) -> None:
     hostile = NoticeMessage(f"r/{found['about']}", "ops", word, found, BEGAN, BEGAN)
-    sent = mail.mail(hostile, "Phaseline <a@x.org>", ("b@x.org",), "x.org").as_bytes()
+    sent = shapes.mail(hostile, "Phaseline <a@x.org>", ("b@x.org",), "x.org").as_bytes()
     read = message_from_bytes(sent, policy=SMTP)
-    tame = mail.mail(message(), "a@x.org", ("b@x.org",), "x.org")
+    tame = shapes.mail(message(), "a@x.org", ("b@x.org",), "x.org")
     assert {*read.keys()} == {*tame.keys()} | ({"Content-Transfer-Encoding"} & {*read.keys()})
     assert read["To"] == "b@x.org"
 
@@ -218,7 +218,7 @@ def test_wecom_counts_bytes() -> None:
 
 
 def test_a_mail_is_in_the_thread_of_its_notice() -> None:
-    begin, end = (mail.mail(one, "a@x.org", ("b@x.org",), "x.org") for one in (message(), message("end", **ENDED)))
+    begin, end = (shapes.mail(one, "a@x.org", ("b@x.org",), "x.org") for one in (message(), message("end", **ENDED)))
     assert begin["References"] == end["References"]
     assert begin["Message-ID"] != end["Message-ID"]
     assert begin["Subject"] == "CRITICAL: cluster c1 Stopped [Balance] (Arrears)"
@@ -242,16 +242,16 @@ def test_own_templates_name_fields_and_choose() -> None:
 
 
 def test_an_alert_keeps_its_labels_and_ends_by_itself() -> None:
-    begin = alerts.alert(message(), {"team": "a"})
-    later = alerts.alert(message("reminder", late=60 * MINUTE, about="node/x", below=7), {"team": "a"})
+    begin = shapes.alert(message(), {"team": "a"})
+    later = shapes.alert(message("reminder", late=60 * MINUTE, about="node/x", below=7), {"team": "a"})
     assert begin["labels"] == later["labels"]
     assert (begin["startsAt"], begin["endsAt"]) == (timestamp(BEGAN), timestamp(BEGAN + 4 * MINUTE))
-    assert alerts.alert(message("end", **ENDED), {})["endsAt"] == timestamp(BEGAN + 19 * MINUTE)
-    assert alerts.alert(message("happened", ended=timestamp(BEGAN)), {})["endsAt"] > timestamp(BEGAN)
+    assert shapes.alert(message("end", **ENDED), {})["endsAt"] == timestamp(BEGAN + 19 * MINUTE)
+    assert shapes.alert(message("happened", ended=timestamp(BEGAN)), {})["endsAt"] > timestamp(BEGAN)
 
 
 def test_a_cloud_event_holds_the_whole() -> None:
-    event = plain.cloud_event(message(late=14 * MINUTE), "phaseline/pl-notices")
+    event = shapes.cloud_event(message(late=14 * MINUTE), "phaseline/pl-notices")
     assert (event["type"], event["subject"], event["id"]) == ("notice.begin", "notice/cluster-down/17", message().id)
     assert event["data"]["late_seconds"] == 840
     assert event["data"]["cause"] == {"source": "/billing", "actor": "mia"}

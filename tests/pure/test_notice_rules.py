@@ -3,8 +3,8 @@
 import pytest
 
 from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.fold.dry_run import TriedRules
 from phaseline.engine.products.notices.fold.following import RULE_CHANGED, FollowedLog, FollowedTo, LiveNotice
+from phaseline.engine.products.notices.past import TriedRules
 from phaseline.errors import InvalidInput
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND

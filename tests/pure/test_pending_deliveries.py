@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from phaseline.engine.products.notices.fold.bodies.alerts import AFTER
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.bodies.shapes import ALERT_AFTER
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.products.notices.sending.pending import PendingDeliveries, message_of
 from phaseline.machines.built_in import installed
@@ -100,16 +100,16 @@ def test_states_are_those_of_what_was_heard() -> None:
     ended = closed(told(found)).event("delivery", "queued", "down/1/ops", {"word": "end"})
     over = known(told(ended, word="end"))
     assert [one.word for one in over.states_for("ops", BEGAN + 60 * SECOND)] == ["end"]
-    assert [*over.states_for("ops", BEGAN + 2 * SECOND + AFTER)] == []
+    assert [*over.states_for("ops", BEGAN + 2 * SECOND + ALERT_AFTER)] == []
 
 
 def test_what_is_over_is_forgotten() -> None:
     ended = closed(told(began("down/1", "down/2"))).event("delivery", "queued", "down/1/ops", {"word": "end"})
     pending = known(ended)
-    pending.sweep(BEGAN + 3 * AFTER)
+    pending.sweep(BEGAN + 3 * ALERT_AFTER)
     assert set(pending.notices) == {"down/1", "down/2"}  # one is to be told
     pending = known(told(ended, word="end"))
-    pending.sweep(BEGAN + 3 * AFTER)
+    pending.sweep(BEGAN + 3 * ALERT_AFTER)
     assert set(pending.notices) == {"down/2"}
 
 

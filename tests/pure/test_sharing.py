@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from phaseline.engine.surfaces.http import sharing
-from phaseline.engine.surfaces.http.sharing import SharedMaking
+from phaseline.engine.surfaces.http import service
+from phaseline.engine.surfaces.http.service import SharedMaking
 
 LIMIT = 20
 
@@ -30,7 +30,7 @@ class World:
 
 
 async def test_who_asks_while_one_is_made_shares_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr(service, "LONGEST_PAUSE", 0.0)
     shared, world = SharedMaking[int](), World()
     async with asyncio.timeout(LIMIT):
         first = [asyncio.create_task(shared.get("key", world.make)) for _ in range(100)]

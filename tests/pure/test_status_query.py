@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.products.emco.query import NAMES, BadQuery
+from phaseline.engine.products.emco.query import NAMES
+from phaseline.schemas.errors import InvalidInput
 from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource
 from tests.support.emco_status import ask
 
@@ -173,7 +174,7 @@ def test_before_the_first_context_and_for_an_old_one() -> None:
 def test_what_is_wrong_is_named_with_what_would_be_right(
     life: EmcoHistory, parameters: dict[str, Any], says: str
 ) -> None:
-    with pytest.raises(BadQuery, match=says):
+    with pytest.raises(InvalidInput, match=says):
         ask(life, **parameters)
 
 

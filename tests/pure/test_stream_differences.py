@@ -122,7 +122,7 @@ def test_a_stream_is_whole_with_a_leader_and_its_copies() -> None:
     ("text", "size"), [("0", 0), ("1500", 1_500), ("20GB", 20 * 10**9), ("1.5 MB", 1_500_000), ("4GiB", 4 << 30)]
 )
 def test_sizes_are_read(text: str, size: int) -> None:
-    assert options.SizeType().convert(text, None, None) == size
+    assert options.SIZE.convert(text, None, None) == size
 
 
 def test_a_limit_has_room_for_some_messages() -> None:

@@ -25,7 +25,7 @@ def drawn(life: GitOpsHistory) -> list[str]:
     found = [
         one for kind in ("application_set", "application", "resource") for _, one in sorted(entities[kind].items())
     ]
-    forest = Forest(life.history.tree.kinds, found, {})
+    forest = Forest(life.history.tree.kinds, found)
     lines = layout.drawn(forest.drawn(forest.tops[0], "en", None), None)
     return [line.plain.strip("│├└─ ") for line in lines]
 

@@ -12,12 +12,11 @@ from typing import Any
 
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices import running
-from phaseline.engine.products.notices.events import events_of
+from phaseline.engine.products.notices.events import events_of, of_notices
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.fold.fold import Fold
 from phaseline.engine.products.notices.fold.grouping import named
 from phaseline.engine.products.notices.fold.rules import Receiver, Rules
-from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.notifier import Notifier
 from phaseline.engine.products.notices.past import tried
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts

@@ -6,7 +6,7 @@ Belongs here: their options and layout. Does not: counting (`levels.fold`), read
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -32,9 +32,9 @@ from phaseline.engine.surfaces.cli import entity_name, names, options, render, s
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.overview import counted
-from phaseline.engine.surfaces.cli.progress import when_slow
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
+from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.cli.timeline import GLYPHS
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of
@@ -50,18 +50,10 @@ PARTS: Final[dict[Part, str]] = {
 """What is told of a class beside its states."""
 
 
-class GroupingType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """How entities are grouped: `entity`, `tree`, `kind`, or `label=NAME`."""
-
-    name = "grouping"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text, if it is one of these."""
-        try:
-            read_grouping(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        return str(value)
+def _grouping(text: str) -> str:
+    """The text, if entities can be grouped so: `entity`, `tree`, `kind`, or `label=NAME`."""
+    read_grouping(text)
+    return text
 
 
 @click.group(
@@ -93,17 +85,17 @@ def levels() -> None:
     ],
 )
 @click.argument("what", type=entity_name.FirstWordType(), metavar="[TREE|KIND]", required=False)
-@click.option("--from", "start", type=options.WhenType(), default="30d", show_default=True, metavar="MOMENT",
+@click.option("--from", "start", type=options.WHEN, default="30d", show_default=True, metavar="MOMENT",
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
-@click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="Where to end.  [default: now]")
+@click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Where to end.  [default: now]")
 @click.option("--objective", type=click.FloatRange(0, 100), default=OBJECTIVE, show_default=True, metavar="PERCENT",
               help="The share of the time in which it should be available.")  # fmt: skip
-@click.option("--by", type=GroupingType(), default=ENTITY, show_default=True, metavar="[entity|tree|kind|label=NAME]",
-              help="What makes a row.")  # fmt: skip
+@click.option("--by", type=options.Read("grouping", _grouping), default=ENTITY, show_default=True,
+              metavar="[entity|tree|kind|label=NAME]", help="What makes a row.")  # fmt: skip
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @click.option("--windows", "file", type=FILE, metavar="FILE",
               help="A file of rules of notices, whose windows are excused.")  # fmt: skip
-@click.option("--slice", "slice_", type=names.DurationType(), metavar="DURATION",
+@click.option("--slice", "slice_", type=options.DURATION, metavar="DURATION",
               help="Show the worst class in each piece of so long, such as 1d, from 00:00 UTC on.")  # fmt: skip
 @click.option("--flaps", is_flag=True, help="Show who comes and goes most often.")
 @click.option("--limit", type=click.IntRange(1), default=SHOWN, show_default=True, metavar="N",
@@ -159,9 +151,9 @@ WHY: Final = click.option("--why", required=True, metavar="TEXT", help="Why, for
     ],
 )
 @click.argument("tree", type=names.ID, metavar="ID")
-@click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
+@click.option("--from", "start", type=options.WHEN, required=True, metavar="MOMENT",
               help=f"Where it begins: {A_MOMENT}.")  # fmt: skip
-@click.option("--to", "end", type=options.WhenType(), required=True, metavar="MOMENT", help="Where it ends.")
+@click.option("--to", "end", type=options.WHEN, required=True, metavar="MOMENT", help="Where it ends.")
 @WHY
 @options.connected
 def excuse(settings: Settings, *, tree: str, start: When, end: When, why: str) -> int | None:
@@ -191,11 +183,8 @@ def excuses(settings: Settings, *, output: Output) -> int | None:
     async def work() -> None:
         async with Client.open(settings) as client:
             found = await excuses_of_log.all_of(states_of(await client.at()).installation)
-        for one in found if output.is_data else ():
-            output.show(excuse_map(one))
-        if found and not output.is_data:
-            output.table(EXCUSES, found)
-        elif not found:
+        output.list(EXCUSES, found, excuse_map)
+        if not found:
             terminal.say("nothing was excused")
 
     return terminal.run(work())

@@ -21,17 +21,12 @@ from phaseline.schemas.errors import Exit
 BACK = "back"
 
 
-class UntilType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """Until when a notice is on hold: `back`, or for how long."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds; 0 for until it is over."""
-        seconds = 0.0 if value == BACK else seconds_of(str(value))
-        if seconds is None or (seconds <= 0 and value != BACK):
-            self.fail(f"{str(value)[:64]!r} is neither back nor a time such as 30m, 2h or 1d", param, ctx)
-        return seconds
+def _until(text: str) -> float:
+    """The seconds for which a notice is on hold; 0 for until it is over."""
+    seconds = 0.0 if text == BACK else seconds_of(text)
+    if seconds is None or (seconds <= 0 and text != BACK):
+        raise ValueError(f"{text[:64]!r} is neither back nor a time such as 30m, 2h or 1d")
+    return seconds
 
 
 def _of_notice(function: Callable[..., tuple[str, Mapping[str, Any], str]]) -> Function:
@@ -84,8 +79,8 @@ def take(by: str | None) -> tuple[str, Mapping[str, Any], str]:
         ("phaseline notices hold node-down/4711 --until 2h", "for two hours"),
     ],
 )
-@click.option("--until", "seconds", type=UntilType(), default=BACK, show_default=True, metavar="back|TIME",
-              help="Until it is over, or for so long.")  # fmt: skip
+@click.option("--until", "seconds", type=options.Read("time", _until), default=BACK, show_default=True,
+              metavar="back|TIME", help="Until it is over, or for so long.")  # fmt: skip
 @_of_notice
 def hold(seconds: float) -> tuple[str, Mapping[str, Any], str]:
     """Hold a notice: nothing more is told of it until then, but its end is.

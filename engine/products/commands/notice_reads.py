@@ -12,10 +12,10 @@ from typing import Any, Final
 import click
 
 from phaseline.engine.products.notices import story
+from phaseline.engine.products.notices.events import of_notices
 from phaseline.engine.products.notices.fold import read_rules, reasons
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.fold.telling import sentence
-from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.story import NoticeStory
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import entity_name, options, render, terminal

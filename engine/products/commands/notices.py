@@ -13,15 +13,14 @@ from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.products.commands import notice_actions, notice_reads
 from phaseline.engine.products.commands.try_receiver import test
 from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.fold.dry_run import RuleResult, TriedRules
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
-from phaseline.engine.products.notices.past import tried
+from phaseline.engine.products.notices.past import RuleResult, TriedRules, tried
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import cells, names, options, render, terminal
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.overview import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
@@ -64,7 +63,7 @@ notices.add_command(notice_actions.release)
     ],
 )
 @click.option("--rules", "file", type=FILE, required=True, metavar="FILE", help="The file of rules.")
-@click.option("--from", "start", type=cells.StartType(), default="30d", show_default=True,
+@click.option("--from", "start", type=cells.START, default="30d", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @names.tree
 @click.option("--messages", is_flag=True, help="Show each message instead of the numbers.")

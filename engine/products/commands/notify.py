@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.products.notices import names, running
+from phaseline.engine.products.notices import events, running
 from phaseline.engine.products.notices.fold import read_rules
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.sending import sender
@@ -50,7 +50,7 @@ def notify(settings: Settings, *, file: Path, quiet: bool, telemetry: Telemetry)
     terminal.log_like_a_server(quiet=quiet)
     rules = read_rules.read_file(file, installed(settings.prefix))
     sender.check(rules.receivers)
-    own, counts = names.of_notices(settings), DeliveryCounts()
+    own, counts = events.of_notices(settings), DeliveryCounts()
 
     async def send(own: Settings, rules: Rules, stop: asyncio.Event) -> None:
         await sender.sending(own, rules.receivers, counts, stop)

@@ -14,13 +14,13 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.products.emco import design_shape, emco_shape
 from phaseline.engine.products.emco.design_shape import Objects
-from phaseline.engine.products.emco.query import BadQuery, Query, read
+from phaseline.engine.products.emco.query import Query, read
 from phaseline.engine.products.emco.select import StatusItem, StatusSelection, select
 from phaseline.machines.kinds.emco import bundle_state
 from phaseline.machines.language.endings import SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas import codec
-from phaseline.schemas.errors import EntityUnknown, InvalidInput
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ AT_ONCE = 200
 
 def select_status(tree: Tree, resource_id: str, query: Query) -> StatusSelection:
     """What the tree holds for the query. Does not wait. Raises `EntityUnknown`, `InvalidInput.bad_status_query`."""
-    try:
-        found = select(tree, resource_id, query, items=query.output != "summary" or query.shape == "emco")
-    except BadQuery as error:
-        raise InvalidInput.bad_status_query(problem=str(error)) from None
+    found = select(tree, resource_id, query, items=query.output != "summary" or query.shape == "emco")
     if found is None:
         raise EntityUnknown(kind=KIND, id=resource_id)
     return found
@@ -46,10 +43,7 @@ def select_status(tree: Tree, resource_id: str, query: Query) -> StatusSelection
 
 async def answered(asked: "ServiceQuery") -> dict[str, Any]:
     """The answer of a worker. Raises `EntityUnknown`, `InvalidInput.bad_status_query`."""
-    try:
-        query = read(asked.data)
-    except BadQuery as error:
-        raise InvalidInput.bad_status_query(problem=str(error)) from None
+    query = read(asked.data)
     selection = await asked.look(lambda tree: select_status(tree, asked.id, query))
     return await answer(asked.states, selection, query)
 

@@ -9,6 +9,8 @@ from typing import Any, Literal, Required, TypedDict
 
 import msgspec
 
+from phaseline.schemas.errors import InvalidInput
+
 SHAPES = ("source", "emco")
 OUTPUTS = ("summary", "all", "detail", "rsync")
 TYPES = ("rsync", "cluster")
@@ -74,10 +76,6 @@ class StatusQuery(TypedDict, total=False):
     resources: bool
 
 
-class BadQuery(ValueError):
-    """A query with a wrong parameter. The message says which one, and what is allowed."""
-
-
 class Query(msgspec.Struct, frozen=True):
     """A checked query. `instance`: the name of an app context; None for the current one.
 
@@ -107,10 +105,12 @@ NAMES = Query.__struct_fields__
 
 
 def read(parameters: Mapping[str, Any]) -> Query:
-    """The query in `parameters`: each is a string, a list of strings or a flag. Raises `BadQuery`."""
+    """The query in `parameters`: each is a string, a list of strings or a flag. Raises `InvalidInput`."""
     for name in parameters:
         if name not in NAMES:
-            raise BadQuery(f"unknown parameter {name!r}: it must be one of {', '.join(NAMES)}")
+            raise InvalidInput.bad_status_query(
+                problem=f"unknown parameter {name!r}: it must be one of {', '.join(NAMES)}"
+            )
     checked: dict[str, Any] = {}
     for name, value in parameters.items():
         if name in LISTS:
@@ -127,25 +127,27 @@ def read(parameters: Mapping[str, Any]) -> Query:
 def _flag(name: str, value: object) -> bool:
     if value in TRUE or value in FALSE:
         return value in TRUE
-    raise BadQuery(f"{name} must be true or false, found {value!r}")
+    raise InvalidInput.bad_status_query(problem=f"{name} must be true or false, found {value!r}")
 
 
 def _strings(name: str, value: object) -> tuple[str, ...]:
     given = () if value is None else (value,) if isinstance(value, str) else value
     if not isinstance(given, Sequence):
-        raise BadQuery(f"{name} must be a string or a list of strings, found {value!r}")
+        raise InvalidInput.bad_status_query(problem=f"{name} must be a string or a list of strings, found {value!r}")
     strings = tuple(_string(name, each) for each in given)
     for each in strings if name == "type" else ():
         if each not in TYPES:
-            raise BadQuery(f"type must be {' or '.join(TYPES)}, found {each!r}")
+            raise InvalidInput.bad_status_query(problem=f"type must be {' or '.join(TYPES)}, found {each!r}")
     return tuple(dict.fromkeys(strings))
 
 
 def _string(name: str, value: object) -> str:
     if not isinstance(value, str) or not value:
-        raise BadQuery(f"{name} must be a string that is not empty, found {value!r}")
+        raise InvalidInput.bad_status_query(problem=f"{name} must be a string that is not empty, found {value!r}")
     if name in CHOICES and value not in CHOICES[name]:
-        raise BadQuery(f"{name} must be one of {', '.join(CHOICES[name])}, found {value!r}")
+        raise InvalidInput.bad_status_query(
+            problem=f"{name} must be one of {', '.join(CHOICES[name])}, found {value!r}"
+        )
     return value
 
 
@@ -153,15 +155,19 @@ def _check_together(query: Query) -> None:
     if query.shape == "source":
         for name in ("status", *LISTS):
             if getattr(query, name):
-                raise BadQuery(f"{name} needs shape=emco; shape=source takes {_source_parameters()}")
+                raise InvalidInput.bad_status_query(
+                    problem=f"{name} needs shape=emco; shape=source takes {_source_parameters()}"
+                )
         if query.output == "rsync" and query.type == ("cluster",):
-            raise BadQuery(
-                "output=rsync shows only rsync resources, and type=cluster leaves them out: omit one of them"
+            raise InvalidInput.bad_status_query(
+                problem="output=rsync shows only rsync resources, and type=cluster leaves them out: omit one of them"
             )
     elif query.output == "rsync":
-        raise BadQuery("output=rsync needs shape=source; with shape=emco, output must be summary, all or detail")
+        raise InvalidInput.bad_status_query(
+            problem="output=rsync needs shape=source; with shape=emco, output must be summary, all or detail"
+        )
     elif len(query.type) > 1:
-        raise BadQuery("with shape=emco, type must be a single value: rsync or cluster")
+        raise InvalidInput.bad_status_query(problem="with shape=emco, type must be a single value: rsync or cluster")
 
 
 def _source_parameters() -> str:

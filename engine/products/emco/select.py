@@ -13,10 +13,11 @@ import msgspec
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.explain.staleness import Nearest
-from phaseline.engine.products.emco.query import BadQuery, Query
+from phaseline.engine.products.emco.query import Query
 from phaseline.machines.kinds.emco.between_contexts import in_charge
 from phaseline.machines.language.endings import END, SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Entity, FacetState, utc
 
 SOME = 10
@@ -128,7 +129,7 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> StatusSelection | None:
-    """What `query` asks for; None if the resource does not exist, and left nothing behind. Raises `BadQuery`.
+    """What `query` asks for; None if the resource does not exist, and left nothing behind. Raises `InvalidInput`.
 
     items: whether to list every resource. If not, and the query names no resource, the counts come from tallies, and
     the cost is O(apps on clusters).
@@ -197,7 +198,9 @@ def _instance(tree: Tree, resource: Entity, query: Query) -> str | None:
         current = resource.attributes.get("context")
         return current if current in there else None
     if query.instance not in there:
-        raise BadQuery(f"instance {query.instance!r} is not a context of {resource.id}; it has {_known(there)}")
+        raise InvalidInput.bad_status_query(
+            problem=f"instance {query.instance!r} is not a context of {resource.id}; it has {_known(there)}"
+        )
     return query.instance
 
 
@@ -208,18 +211,22 @@ def _live(tree: Tree, kind: str, entity_id: str, below: str) -> Iterator[str]:
 
 
 def _check_filters(tree: Tree, clusters: list[str], query: Query, *, whole: bool) -> None:
-    """Raise `BadQuery` for a name that occurs nowhere in the context: an empty answer would mislead."""
+    """Raise `InvalidInput` for a name that occurs nowhere in the context: an empty answer would mislead."""
     parts = [found.split("/") for found in clusters]
     for wanted, index, what in ((query.app, 2, "app"), (query.cluster, 3, "cluster")):
         there = dict.fromkeys(found[index] for found in parts)
         for name in wanted:
             if name not in there:
-                raise BadQuery(f"{what} {name!r} is not in this context; it has {_known(list(there))}")
+                raise InvalidInput.bad_status_query(
+                    problem=f"{what} {name!r} is not in this context; it has {_known(list(there))}"
+                )
     if query.resource:
         there = dict.fromkeys(item.name for found in clusters for item in _items(tree, found, whole=whole))
         for name in query.resource:
             if name not in there and name.rpartition("+")[0] not in there:
-                raise BadQuery(f"resource {name!r} is not in this context; it has {_known(list(there))}")
+                raise InvalidInput.bad_status_query(
+                    problem=f"resource {name!r} is not in this context; it has {_known(list(there))}"
+                )
 
 
 def _is_wanted(cluster_id: str, query: Query) -> bool:

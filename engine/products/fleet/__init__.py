@@ -1,5 +1,4 @@
 """Fleet's counts (docs/fleet.md).
 
-Belongs here: `counts`, `placement` (what is on a cluster), `views` (in the client),
-`routes` (by HTTP). Does not: the tables of Fleet (`kinds.fleet`).
+Belongs here: `counts`, `views` (in the client), `routes` (by HTTP). Does not: the tables of Fleet (`kinds.fleet`).
 """

@@ -1,7 +1,7 @@
 """Fleet's counts of a repository, a bundle, a deployment or a cluster, from the states below it (docs/spec/fleet.md).
 
-Belongs here: reading the states, adding up, per cluster or repository too, and naming what is not ready. Does not: what
-counts as what (`kinds.fleet.counts`), which entities are on a cluster (`placement`).
+Belongs here: reading the states, those of a cluster over all repositories too, adding up, and naming what is not ready.
+Does not: what counts as what (`kinds.fleet.counts`).
 """
 
 from collections import Counter
@@ -10,21 +10,22 @@ from itertools import accumulate
 from typing import Any, NotRequired, TypedDict
 
 from phaseline.engine.log import latest
-from phaseline.engine.log.state_view import StateView
+from phaseline.engine.log.state_view import Pattern, StateView, in_order
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.products.fleet import placement
 from phaseline.machines.compiler.labels import message_of
 from phaseline.machines.kinds.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.kinds.fleet.bundle import NO_DEPLOYMENT, NO_TARGETS, RANKED, ROLLOUT
 from phaseline.machines.kinds.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.kinds.fleet.counts import COUNTED as UNTOLD
 from phaseline.machines.kinds.fleet.counts import fraction, of_deployments, of_resources, unnamed
+from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.errors import EntityUnknown, InvalidInput
 from phaseline.schemas.records import Entity, timestamp
 from phaseline.schemas.state_choice import StateChoice
+from phaseline.schemas.subjects import quote
 
 KINDS = ("git_repo", "bundle", "bundle_deployment")
 COUNTED = (*KINDS, "bundle_resource")
@@ -114,7 +115,7 @@ async def counts_of_cluster(view: StateView, *clusters: str, condition: str | Se
     for cluster in clusters:
         latest.check_tree(cluster)
     choice = _choice(view, condition)
-    found = await placement.on_clusters(view, clusters)
+    found = await on_clusters(view, clusters)
     above = [one.entity for kind in KINDS[:2] for one in await view.states(kind)] if choice.looks_at_conditions else []
     return cluster_counts(", ".join(clusters), _selected(found, choice, above))
 
@@ -289,3 +290,33 @@ def _silence(one: Entity) -> str | None:
 
 def _is_live(one: Entity) -> bool:
     return one.facets[0].state.phase != DELETED
+
+
+SIGNS = frozenset("*?[{\\")
+"""Characters of which each makes a name a glob."""
+
+
+async def on_clusters(view: StateView, clusters: Sequence[str]) -> list[Entity]:
+    """The bundle deployments on clusters and their resources. Raises `EntityUnknown` for a name that fits none.
+
+    The server selects them by subject. For a glob, it is asked for all deployments first.
+    """
+    names = [cluster for cluster in clusters if not SIGNS & set(cluster)]
+    globs = [cluster for cluster in clusters if SIGNS & set(cluster)]
+    if globs:
+        everywhere = await view.matching([Pattern("*", "bundle_deployment", "*.*.*")])
+        there = {one.entity.id.rpartition("/")[2] for one in in_order(everywhere, None, deleted=False)}
+        _check(globs, there)
+        names += sorted(one for one in there if any(matches(glob, one) for glob in globs))
+    tokens = [quote(name) for name in dict.fromkeys(names)]
+    wanted = [Pattern("*", "bundle_deployment", f"*.*.{token}") for token in tokens]
+    wanted += [Pattern("*", "bundle_resource", f"*.*.{token}.>") for token in tokens]
+    found = await view.matching(wanted)
+    _check(names, {one.entity.id.split("/")[2] for one in found})
+    return [record.entity for record in in_order(found, None, deleted=False)]
+
+
+def _check(wanted: Sequence[str], there: set[str]) -> None:
+    for one in wanted:
+        if one not in there and not any(matches(one, name) for name in there):
+            raise EntityUnknown(kind="bundle_deployment on the cluster", id=one)

@@ -3,11 +3,10 @@
 | module | holds |
 |---|---|
 | `past` | rules on a part of the past: nothing is stored |
-| `names` | the installation of notices about another one |
 | `notifier` | follows a log, and stores what rules make of it |
 | `taking_up` | what a notifier finds when it starts |
 | `clock` | until when nothing can come any more |
-| `events` | what is stored of a notice and its deliveries |
+| `events` | the installation of notices about another one, and what is stored there |
 | `troubles` | notices about receivers that fail, and a notifier that lags |
 | `running` | all of it in one process |
 | `story` | what there is to say of a notice |

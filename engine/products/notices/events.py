@@ -1,15 +1,34 @@
-"""What a notifier stores: an event of a notice, and one for each delivery that has something to say.
+"""The installation of notices about another one, and what a notifier stores there.
 
-Belongs here: from `NoticeEvent` to events of the kinds `notice` and `delivery`. Does not: storing them (`notifier`).
+Belongs here: its settings; from `NoticeEvent` to events of the kinds `notice` and `delivery`, with their source and
+ids. Does not: the kinds (`kinds.notices`), storing events (`notifier`), connections.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.telling import sentence
-from phaseline.engine.products.notices.names import SOURCE
+from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import OF_NOTICES
 from phaseline.schemas.envelope import Event
+from phaseline.schemas.errors import InvalidInput
+
+SOURCE = "/phaseline/notifier"
+"""The source of all notifiers of an installation: what two of them say of one place counts once."""
+OWN = "_notices"
+"""In place of a rule: of notices about notifier and receivers. No rule can have this name."""
+
+
+def of_notices(settings: Settings) -> Settings:
+    """The settings of the installation of notices about that of `settings`; raises `InvalidInput.bad_parameter`."""
+    if settings.prefix.endswith(OF_NOTICES):
+        problem = f"{settings.prefix} is an installation of notices: name the one that they are about"
+        raise InvalidInput.bad_parameter(name="prefix", problem=problem)
+    return replace(settings, prefix=f"{settings.prefix}{OF_NOTICES}", archive=None, partitions=None, accept_tables="",
+                   accept_stranded="", accept_loss=False, feed=None, silence_after=0.0)  # fmt: skip
+
 
 ChangesFor = Callable[[str], bool]
 """Whether a receiver is told changes too."""

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from phaseline.engine import logs
+from phaseline.engine.products.notices.events import of_notices
 from phaseline.engine.products.notices.fold.rules import Rules
-from phaseline.engine.products.notices.names import of_notices
 from phaseline.engine.products.notices.notifier import AGAIN, Notifier
 from phaseline.engine.products.notices.troubles import OwnTroubles
 from phaseline.engine.settings import Settings

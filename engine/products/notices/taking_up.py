@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from phaseline.engine.products.notices.events import OWN
 from phaseline.engine.products.notices.fold.following import FollowedTo, LiveNotice
 from phaseline.engine.products.notices.fold.groups import PER_PLACE, Key
-from phaseline.engine.products.notices.names import OWN
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.kinds.notices.notice import UNDER_WAY
 from phaseline.schemas.errors import EntityUnknown

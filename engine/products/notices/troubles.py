@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.products.notices.events import events_of
+from phaseline.engine.products.notices.events import OWN, events_of
 from phaseline.engine.products.notices.fold.groups import NoticeEvent, Word
-from phaseline.engine.products.notices.names import OWN
 from phaseline.engine.products.notices.notifier import SLOW, Notifier
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.stopping import unless_stopped

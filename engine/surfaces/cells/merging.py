@@ -46,7 +46,6 @@ class Merged(Generic[T]):
     def __init__(
         self, names: Sequence[str], connect: Connect, make: Make[T], *, follow: bool, told: AwayListener
     ) -> None:  # fmt: skip
-        """Nothing is read yet."""
         self._names, self._connect, self._make, self._follow, self._told = names, connect, make, follow, told
         self._values = asyncio.Queue[InCell[T] | Exception | None](HELD)
         self._tasks: list[asyncio.Task[None]] = []

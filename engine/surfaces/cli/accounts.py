@@ -24,15 +24,15 @@ from phaseline.engine.surfaces.cli.help import Page
         ("PHASELINE_NKEY=keys/tree-c1.nk PHASELINE_INBOX_PREFIX=_INBOX_tree-c1 phaseline publish ...", "as a user"),
     ],
 )
-@click.option("--trees", type=options.Words(), default="", metavar="NAMES",
+@click.option("--trees", type=options.WORDS, default="", metavar="NAMES",
               help="Roots of trees, separated by commas. Each gets a user who may publish its events.")  # fmt: skip
-@click.option("--readers", type=options.Words(), default="reader", show_default=True, metavar="NAMES",
+@click.option("--readers", type=options.WORDS, default="reader", show_default=True, metavar="NAMES",
               help="Users who may read states, histories and the live feed.")  # fmt: skip
-@click.option("--watchers", type=options.Words(), default="watcher", show_default=True, metavar="NAMES",
+@click.option("--watchers", type=options.WORDS, default="watcher", show_default=True, metavar="NAMES",
               help="Users who may receive the live feed, and nothing else.")  # fmt: skip
-@click.option("--operators", type=options.Words(), default="operator", show_default=True, metavar="NAMES",
+@click.option("--operators", type=options.WORDS, default="operator", show_default=True, metavar="NAMES",
               help="Users who maintain the installation. Trust them as you trust the workers.")  # fmt: skip
-@click.option("--edges", type=options.Words(), default="", metavar="NAMES",
+@click.option("--edges", type=options.WORDS, default="", metavar="NAMES",
               help="Edges, separated by commas. Each gets an account for the leaf node of its server.")  # fmt: skip
 @click.option("--keys", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
               help="Folder with the users' seeds, one file each. Keys that are there are kept.")  # fmt: skip

@@ -9,10 +9,7 @@ from typing import Any
 import click
 from rich.progress import Progress
 
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.replay.archive.check import check, reindex
 from phaseline.engine.replay.archive.manifest import Manifest
@@ -21,9 +18,9 @@ from phaseline.engine.replay.archive.run import Archiver, ArchiveRun
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.operations import on_installation
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.render_replay import counted
-from phaseline.machines.built_in import installed
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.schemas.records import SECOND, timestamp
 
 
@@ -37,12 +34,10 @@ from phaseline.schemas.records import SECOND, timestamp
     ],
 )
 @click.option(
-    "--before", type=options.WhenType(), metavar="MOMENT",
+    "--before", type=options.WHEN, metavar="MOMENT",
     help="Archive what was finished before this moment: a time, how long ago (30d), a place in the log, or now.",
 )  # fmt: skip
-@click.option(
-    "--keep", type=options.SecondsType(), metavar="SPAN", help="The same as --before with this span: 30d, 12h."
-)
+@click.option("--keep", type=options.DURATION, metavar="SPAN", help="The same as --before with this span: 30d, 12h.")
 @click.option(
     "--to", "where", metavar="DIR", help="The archive: a folder, or a URL like s3://bucket/prefix. Each run adds to it."
 )
@@ -80,8 +75,7 @@ def archive(
     store = store_at(where)
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-archive") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
+        async with on_installation(settings, "archive") as installation:
             with store.locked(), log_source.progress_bar("archiving") as bar:
                 shown = _Bar(bar)
                 archiver = Archiver(installation, store, operator(settings), shown.begin, shown.advance)

@@ -25,7 +25,7 @@ from phaseline.engine.surfaces.cli import options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.operations import leave_note
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.render_replay import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.worker import of_replicas
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import InvalidInput, NotPermitted

@@ -20,7 +20,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells import places
 from phaseline.engine.surfaces.cells.places import Places
 from phaseline.engine.surfaces.cells.reading import Reading
-from phaseline.engine.surfaces.cli import broken_kinds, entity_name, names, options, similar_ids, terminal, undecided
+from phaseline.engine.surfaces.cli import entity_name, names, options, similar_ids, terminal, undecided
 from phaseline.engine.surfaces.cli.connection import CONNECTION, flag
 from phaseline.engine.surfaces.cli.help import Function, option
 from phaseline.engine.surfaces.cli.output import NAME, Output
@@ -55,50 +55,36 @@ class Where(NamedTuple):
     prefix: str
 
 
-class CellType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """A cell on the command line."""
+def _cell(text: str) -> Where:
+    name, equals, rest = text.partition("=")
+    place, _, prefix = rest.partition("#")
+    if not equals or not place.removeprefix("@"):
+        raise ValueError(f"{text!r} names no cell: {FORM}")
+    from phaseline.engine.surfaces.cells.cells import check_name  # noqa: PLC0415  # few read several cells
 
-    name = "cell"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Where:
-        """The cell."""
-        if isinstance(value, Where):
-            return value
-        name, equals, rest = str(value).partition("=")
-        place, _, prefix = rest.partition("#")
-        if not equals or not place.removeprefix("@"):
-            self.fail(f"{value!r} names no cell: {FORM}", param, ctx)
-        from phaseline.engine.surfaces.cells.cells import check_name  # noqa: PLC0415  # few read several cells
-
-        try:
-            check_name(name)
-        except BadSetting as error:
-            self.fail(error.problem, param, ctx)
-        if place.startswith("@"):
-            return Where(name, "", nats_context.SELECTED if place == nats_context.SELECTED else place[1:], prefix)
-        return Where(name, place, "", prefix)
+    check_name(name)
+    if place.startswith("@"):
+        return Where(name, "", nats_context.SELECTED if place == nats_context.SELECTED else place[1:], prefix)
+    return Where(name, place, "", prefix)
 
 
 cell = option(
-    "reading", "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL",
+    "reading", "--cell", "cells", type=options.Read("cell", _cell), multiple=True, metavar="NAME=URL",
+    envvar="PHASELINE_CELL",
     help="Read several installations as one: name each, and give the URL of its servers, or @ and the name of a "
     "context of the nats command. #PREFIX may follow. Repeat the option for each. A command about one entity reads the "
     "one that has it.",
 )  # fmt: skip
 
 
-class StartType(options.WhenType):
-    """Where a watch begins: a `When`, or by cell `east=4711,west=15m`."""
+def _start(text: str) -> Any:
+    """The moment; of several cells their moments, by name."""
+    found = places.read(text)
+    return {name: options.read_when(when) for name, when in found.items()} or options.read_when(text)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The moment; of several cells their moments, by name."""
-        try:
-            found = places.read(value) if isinstance(value, str) else {}
-        except BadSetting as error:
-            self.fail(error.problem, param, ctx)
-        return {name: super(StartType, self).convert(when, param, ctx) for name, when in found.items()} or (
-            super().convert(value, param, ctx)
-        )
+
+START = options.Read("moment", _start)
+"""Where a watch begins: a `When`, or by cell `east=4711,west=15m`."""
 
 
 class Installations:
@@ -196,9 +182,7 @@ def connected(function: Function) -> Function:
     @functools.wraps(function)
     def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
         named = _chosen(cells, values)
-        installations = Installations(options.settings_of(values), named)
-        broken_kinds.warn()
-        return function(installations=installations, **values)
+        return function(installations=Installations(options.settings_of(values), named), **values)
 
     return options.connected_plainly(cell(call))
 
@@ -229,7 +213,6 @@ def locating(function: Function) -> Function:
     def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
         named = _chosen(cells, values)
         settings = options.settings_of(values)
-        broken_kinds.warn()
         if named and values["kind"] is not None:
             kinds = names.chosen_kinds(click.get_current_context())
             about = entity_name.read(kinds, values["kind"], values["entity_id"]).id

@@ -1,6 +1,7 @@
 """The options of the connection. They can stand before the command too, and be set in the environment.
 
-Belongs here: these options. Does not: the settings made of them (`options`), contexts of the nats command (`contexts`).
+Belongs here: these options. Does not: the settings made of them (`options`), contexts of the nats command
+(`client.nats_context`).
 It loads little, because `phaseline --help` needs it.
 """
 

@@ -19,7 +19,7 @@ from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.operations import leave_note
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.render_replay import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.worker.sites import adding, edge_state
 from phaseline.engine.worker.sites.adding import AddedEdge, StoreWanted

@@ -14,7 +14,7 @@ from phaseline.engine.surfaces.cli import log_source, options, terminal
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.log_source import Part
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.render_replay import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.machines.built_in import installed
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.surfaces.cli import contexts
+from phaseline.engine.settings import DEFAULT_URL
 from phaseline.engine.surfaces.cli.controls import plain_lines
 from phaseline.engine.surfaces.cli.terminal import say, styled
+from phaseline.engine.surfaces.client import nats_context
 from phaseline.schemas.errors import Exit, NatsUnreachable, PhaselineError, exit_of
 
 DOCTOR = "`phaseline doctor` looks closer"
@@ -52,13 +53,19 @@ def say_error(error: Exception, *, verbose: bool) -> None:
         if text not in message:
             say(f"  cause: {text}")
             message += text
-    context = contexts.hint(error.url) if isinstance(error, NatsUnreachable) else ""
+    context = hint_of_context(error.url) if isinstance(error, NatsUnreachable) else ""
     for hint in (
         *getattr(error, "__notes__", ()),
         *((error.remedy, context, DOCTOR if error.doctor else "") if isinstance(error, PhaselineError) else ()),
     ):
         if hint:
             say(f"  {hint}")
+
+
+def hint_of_context(url: str) -> str:
+    """What to say where the default server cannot be reached, and the `nats` command has another one selected."""
+    name = nats_context.selected() if url == DEFAULT_URL else None
+    return f"the nats command has the context {name} selected: --context {name} uses it" if name else ""
 
 
 def text_of(error: BaseException) -> str:

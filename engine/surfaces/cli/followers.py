@@ -9,18 +9,15 @@ import click
 import msgspec
 
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column
-from phaseline.engine.surfaces.cli.operations import leave_note
+from phaseline.engine.surfaces.cli.operations import leave_note, on_installation
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.follow import follower
 from phaseline.engine.surfaces.follow.follower import FollowerState
-from phaseline.machines.built_in import installed
 from phaseline.schemas.records import timestamp
 
 COLUMNS: Final[tuple[Column[FollowerState], ...]] = (
@@ -55,17 +52,12 @@ def followers(settings: Settings, *, remove: str | None, output: Output) -> int 
     """
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-followers") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
+        async with on_installation(settings, "followers") as installation:
             if remove is not None:
                 await _remove(installation, settings, remove, output)
                 return
             found = await follower.all_of(installation)
-        for one in found if output.is_data else ():
-            output.show(_shown(one))
-        if found and not output.is_data:
-            output.table(COLUMNS, found)
-            output.flush()
+        output.list(COLUMNS, found, _shown)
         if not found:
             terminal.say("nobody follows under a name")
 

@@ -12,11 +12,8 @@ from msgspec.structs import replace
 
 from phaseline.engine.log.explain import identities
 from phaseline.engine.log.explain.model import Explanation, GivenReason, record_of, said_map
-from phaseline.engine.log.explain.shut import Shut, ShutBy
-from phaseline.engine.log.explain.staleness import Stale
-from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.surfaces.cli import cells, classes, entity_name, following, options, render, terminal
+from phaseline.engine.surfaces.cli import cells, entity_name, following, options, render, terminal
 from phaseline.engine.surfaces.cli.cells import Installations
 from phaseline.engine.surfaces.cli.following import Following
 from phaseline.engine.surfaces.cli.help import Page
@@ -26,6 +23,7 @@ from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
+from phaseline.engine.surfaces.client.surroundings import ALONE, Surroundings, SurroundingsReader
 from phaseline.machines.compiler.classes.entity_classes import class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
@@ -91,10 +89,10 @@ def get(
                 raise cells.missing(reading.away, next(one for _, one in answers if isinstance(one, NotFound)))
             for cell, one in found.items():
                 if manifest:
-                    output.document(cells.named(cell, one.manifest), maps.name_of(one.last.entity))
+                    output.document(cells.named(cell, {**one.manifest}), maps.name_of(one.last.entity))
                     continue
                 if output.is_data:
-                    shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown, one.shut)
+                    shown = maps.entity_map(kinds, one.last, lang, one.around)
                     output.show(
                         {**cells.named(cell, shown), **_said_map(one.said), **_stalled_map(one.stalled)},
                         maps.name_of(one.last.entity),
@@ -102,7 +100,7 @@ def get(
                     continue
                 now = render.time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
-                facts = described(kinds, one.last, lang, now, one.stale, one.unknown, one.shut)
+                facts = described(kinds, one.last, lang, now, one.around)
                 output.pairs([*place, *facts, *_said(kinds, one.said, now), *_stalled(kinds, one.stalled, now, lang)])
             if not follow:
                 cells.end(reading, output)
@@ -116,23 +114,19 @@ def get(
 
 
 class GetResult(NamedTuple):
-    """What an installation has of the entity. start: where a watch goes on. stale: why it is stale.
+    """What an installation has of the entity. start: where a watch goes on. around: what others tell of it.
 
-    unknown: of how many of its parts nothing is known. stalled: why it is so, if its operation is stalled.
+    stalled: why it is so, if its operation is stalled. said: what was said of its conditions. manifest: that of its
+    object; empty if that is not there, or nobody asks for it.
     """
 
     moment: Moment | None
     start: int
     last: Transition
-    stale: Stale | None
-    unknown: PartsOf
-    stalled: Explanation | None
-    manifest: dict[str, Any]
-    """That of its object; empty if that is not there, or nobody asks for it."""
-    shut: ShutBy | None = None
-    """What shuts it to new work; None if nobody looked."""
+    around: Surroundings = ALONE
+    stalled: Explanation | None = None
     said: tuple[GivenReason, ...] = ()
-    """What was said of its conditions."""
+    manifest: Mapping[str, Any] = {}
 
 
 class GetQuery(NamedTuple):
@@ -155,15 +149,13 @@ class GetQuery(NamedTuple):
         entity = last.entity
         if self.manifest:
             live = await client.gitops.manifest(entity.kind, entity.id)
-            return GetResult(view.moment, start, last, None, maps.NOTHING_UNKNOWN, None, dict(live or {}))
+            return GetResult(view.moment, start, last, manifest=live or {})
         entity = await identities.remembered(states_of(view), entity)
         last = replace(last, entity=entity)
-        stale = (await view.stale([entity])).get((entity.kind, entity.id))
+        around = await SurroundingsReader(states_of(view)).of([entity])
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
         stalled = await view.why(entity.kind, entity.id) if stalls else None
-        shut = await view.shut([entity])
-        said = await view.said(entity)
-        return GetResult(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {}, shut, said)
+        return GetResult(view.moment, start, last, around, stalled, await view.said(entity))
 
     async def follow(
         self, found: Mapping[str, GetResult], cell: str, client: ReadingClient
@@ -236,16 +228,10 @@ RECORD = ("version", "cause")
 
 
 def described(
-    kinds: Kinds, last: Transition, language: Language, now: int, stale: Stale | None,
-    unknown: PartsOf = maps.NOTHING_UNKNOWN, shut_by: ShutBy | None = None,
-) -> Iterator[tuple[str, Text]]:  # fmt: skip
-    """The facts about one entity, by name.
-
-    stale: why its states are. unknown: what is not known of its parts. shut_by: what shuts it; None if nobody looked.
-    """
-    entity = last.entity
-    parts = unknown.get((entity.kind, entity.id), {})
-    shut = {} if shut_by is None else shut_by.get((entity.kind, entity.id), {})
+    kinds: Kinds, last: Transition, language: Language, now: int, around: Surroundings
+) -> Iterator[tuple[str, Text]]:
+    """The facts about one entity, by name. around: what others tell of it."""
+    entity, stale = last.entity, around.stale_of(last.entity)
     yield entity.kind, render.text_of(entity.id, "bold")
     if stale is not None and stale.is_of_backup:
         yield "stale", Text.assemble(render.stale(stale, entity, now), ": nothing was heard since it was put back")
@@ -253,10 +239,10 @@ def described(
         whom = "" if stale.is_itself(entity) else f" from {stale.text()} or anything below it"
         since = render.local_time(stale.since_ns)
         yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")
-    yield from _facets(kinds, entity, language, now, parts, shut)
-    if entity.facets[0].state.phase != DELETED or classes.telling_dwell(kinds, entity, now):
+    yield from _facets(kinds, entity, language, now, around)
+    if entity.facets[0].state.phase != DELETED or render.telling_dwell(kinds, entity, now):
         since = f" since {render.local_time(class_since(kinds, entity))}"
-        yield "class", Text.assemble(classes.dwell(kinds, entity, now), since)
+        yield "class", Text.assemble(render.dwell(kinds, entity, now), since)
     compiled = kinds.get(entity.kind)
     yield from _life(entity)
     if compiled is not None and (waits := compiled.waits_for(entity)):
@@ -268,9 +254,10 @@ def described(
 
 
 def _facets(
-    kinds: Kinds, entity: Entity, language: Language, now: int, parts: Mapping[str, Parts], shut: Mapping[str, Shut]
+    kinds: Kinds, entity: Entity, language: Language, now: int, around: Surroundings
 ) -> Iterator[tuple[str, Text]]:
     """The facts about the states of an entity."""
+    parts, shut = around.parts_of(entity), around.shut_of(entity) or {}
     for name, facet in zip(entity.names, entity.facets, strict=True):
         label = render.label(kinds, entity.kind, name, state_for_people(facet.state, entity.attributes), language)
         state = render.state(kinds, entity.kind, name, facet.state)

@@ -21,7 +21,7 @@ admin = Lazy(
         },
         "Who may, who sends, who follows, who did": {
             "accounts": ("accounts.accounts", "Print the NATS accounts of an installation: who may do what."),
-            "token": ("token.token", "Make a token for the HTTP server."),
+            "token": ("serve.token", "Make a token for the HTTP server."),
             "sources": ("sources.sources", "Show who sends events: how many were taken, rejected, or came again."),
             "followers": ("followers.followers", "Show who follows the log under a name, and remove one."),
             "operations": ("operations.operations", "Show what operators did, and who they say they are."),

@@ -6,39 +6,27 @@ Belongs here: its options and messages. Does not: playing the file (`phaseline.e
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
-from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.replay.import_log import Clock, ImportResult, import_log
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
-from phaseline.engine.surfaces.cli.operations import leave_note
+from phaseline.engine.surfaces.cli.operations import leave_note, on_installation
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.render_replay import counted
-from phaseline.machines.built_in import installed
+from phaseline.engine.surfaces.cli.render import counted
 
 
-class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """`1x`, `10x`, `0.5x` or `max`."""
-
-    name = "speed"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """The factor, or `max`."""
-        if value == "max":
-            return "max"
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)x", str(value))
-        if match is None or not float(match[1]):
-            self.fail(f"{value!r} is not a speed: use 1x, 10x or max", param, ctx)
-        return float(match[1])
+def _speed(text: str) -> float | str:
+    """The factor of `1x`, `10x`, `0.5x`; or `max`."""
+    if text == "max":
+        return text
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
+    if match is None or not float(match[1]):
+        raise ValueError(f"{text!r} is not a speed: use 1x, 10x or max")
+    return float(match[1])
 
 
 @click.command(
@@ -52,7 +40,11 @@ class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no type
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--speed", type=Speed(), default="max", show_default=True, help="Speed: 1x as recorded, 10x faster, or max."
+    "--speed",
+    type=options.Read("speed", _speed),
+    default="max",
+    show_default=True,
+    help="Speed: 1x as recorded, 10x faster, or max.",
 )
 @click.option(
     "--shift-time", "shift", is_flag=True, help="Move the `time` of the events to now, keeping their distances."
@@ -75,13 +67,12 @@ def import_(
         return Clock(header, None if isinstance(speed, str) else speed, shift=shift, now=datetime.now(UTC))
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-import") as wire:
-            await leave_note(wire, settings, "import", f"the events of {file.name}")
+        async with on_installation(settings, "import") as installation:
+            await leave_note(installation.wire, settings, "import", f"the events of {file.name}")
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(
-                    Installation(wire, await inspect(wire, settings), installed(settings.prefix)), file, clock,
-                    partial=partial, most=most,
+                    installation, file, clock, partial=partial, most=most,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
         show_import(done, output=output)

@@ -14,7 +14,8 @@ from phaseline.engine.surfaces.cli.controls import plain
 
 AGAIN = 30.0
 """Seconds after which a trouble that goes on is told again."""
-NATS, SERVER, DISK = "nats", "server", "disk"
+NATS, SERVER, DISK, SECRET, EACH = "nats", "server", "disk", "secret", ""
+"""What several events tell of; of `EACH`, each is about a trouble of its own."""
 
 
 class Sentence(NamedTuple):
@@ -25,144 +26,88 @@ class Sentence(NamedTuple):
     ends: bool = False
 
 
+TROUBLES: Final[dict[str, tuple[dict[str, str], dict[str, str]]]] = {
+    NATS: ({
+        "nats_silent":
+            "NATS has not answered for {seconds} s, though the connection stands. Nothing new is shown meanwhile; it "
+            "goes on by itself. If it lasts, `phaseline doctor` says what is wrong.",
+        "nats_disconnected":
+            "The connection to NATS is lost ({error}). It is made again. What was committed stays, and it goes on by "
+            "itself.",
+        "nats_unreachable":
+            "NATS cannot be reached at {url} ({error}). It is tried again; `phaseline doctor` says what is wrong.",
+        "log_without_leader":
+            "The log has no leader, or NATS does not answer. Nothing new is shown meanwhile; it goes on by itself.",
+        "lease_wait":
+            "A worker cannot keep its share of the trees ({error}). It tries again. What was committed stays, and it "
+            "goes on by itself.",
+        "worker_waits": "A worker waits for NATS ({error}). What was committed stays, and it goes on by itself.",
+        "serve_waits": "The page waits for NATS or for the installation ({error}), and then loads the states.",
+        "partition_failed":
+            "A worker got no answer from NATS for long ({error}). Its trees are taken up again. What was committed "
+            "stays, and it goes on by itself.",
+    }, {
+        "nats_heard": "NATS answers again.",
+        "nats_reconnected": "The connection to NATS is back.",
+        "log_has_leader": "The log can be read again.",
+    }),
+    SERVER: ({
+        "server_died":
+            "The NATS server ended ({how}). It is started again in {seconds} s. What was committed stays. The log of "
+            "the server says more.",
+        "server_not_started": "The NATS server could not be started ({error}). It is tried again.",
+    }, {
+        "server_restarted": "The NATS server runs again.",
+    }),
+    DISK: ({
+        "server_full":
+            "The disk of the NATS server is full ({data}: {error}). Nothing is stored until there is room: make some,"
+            " and it goes on by itself.",
+        "commit_waits": "The NATS server has no room for a commit ({error}). It is tried until there is room.",
+        "log_full":
+            "The log is at its limit ({bytes} of {max_bytes} bytes): nothing is committed until there is room. "
+            "`phaseline log archive` makes some, `phaseline admin streams` raises the limit.",
+    }, {
+        "server_has_room": "There is room again: the NATS server is started again.",
+        "commit_goes_on": "There was room again after {seconds} s: commits go on.",
+        "log_has_room": "The log has room again: commits go on.",
+    }),
+    EACH: ({
+        "stream_almost_full": "The stream {stream} is {percent} % full. `phaseline log archive` makes room.",
+        "worker_died":
+            "A worker process ended ({how}). Another one is started in {seconds} s; others take its trees meanwhile.",
+        "worker_faults": "A worker failed on whatever it decided ({error}), so it ends. Please report it.",
+        "partition_refused":
+            "A worker does not decide with these tables ({error}). `phaseline kinds check` says what they would "
+            "change.",
+        "partition_unreadable": "A share of the trees cannot be read ({error}): install the kind that is missing.",
+        "partition_lost": "Another worker has taken over a share of the trees. Nothing was stored twice.",
+        "event_parked":
+            "An event was rejected as a fault: {kind}, rule {rule}: {error}. `phaseline rejections` shows it.",
+        "slow_decision": "It took {milliseconds} ms to decide the event {kind}.{trigger} of {id}.",
+        "key_not_announced":
+            "Commands will not find the key by themselves: {path} cannot be written ({error}). Give them --nkey.",
+        "fleet_from_log": "States were missing or foreign, so the page reads the whole log. That can take a while.",
+    }, {}),
+    SECRET: ({
+        "secret_not_erased":
+            "A Secret whose values are not masked could not be erased yet ({error}). It is tried again.",
+    }, {}),
+}  # fmt: skip
+"""By trouble, by event: what is said of it, and what is said when it is over. Others are told by name and fields."""
 SAID: Final = {
-    "nats_silent": Sentence(
-        "NATS has not answered for {seconds} s, though the connection stands. Nothing new is shown "
-        "meanwhile; it goes on by itself. If it lasts, `phaseline doctor` says what is wrong.",
-        NATS,
-    ),
-    "nats_heard": Sentence(
-        "NATS answers again.",
-        NATS,
-        ends=True,
-    ),
-    "nats_disconnected": Sentence(
-        "The connection to NATS is lost ({error}). It is made again. What was committed stays, and it "
-        "goes on by itself.",
-        NATS,
-    ),
-    "nats_unreachable": Sentence(
-        "NATS cannot be reached at {url} ({error}). It is tried again; `phaseline doctor` says what is wrong.",
-        NATS,
-    ),
-    "nats_reconnected": Sentence(
-        "The connection to NATS is back.",
-        NATS,
-        ends=True,
-    ),
-    "log_without_leader": Sentence(
-        "The log has no leader, or NATS does not answer. Nothing new is shown meanwhile; it goes on by itself.",
-        NATS,
-    ),
-    "log_has_leader": Sentence(
-        "The log can be read again.",
-        NATS,
-        ends=True,
-    ),
-    "lease_wait": Sentence(
-        "A worker cannot keep its share of the trees ({error}). It tries again. What was committed "
-        "stays, and it goes on by itself.",
-        NATS,
-    ),
-    "worker_waits": Sentence(
-        "A worker waits for NATS ({error}). What was committed stays, and it goes on by itself.",
-        NATS,
-    ),
-    "serve_waits": Sentence(
-        "The page waits for NATS or for the installation ({error}), and then loads the states.",
-        NATS,
-    ),
-    "partition_failed": Sentence(
-        "A worker got no answer from NATS for long ({error}). Its trees are taken up again. What was "
-        "committed stays, and it goes on by itself.",
-        NATS,
-    ),
-    "server_died": Sentence(
-        "The NATS server ended ({how}). It is started again in {seconds} s. What was committed stays. "
-        "The log of the server says more.",
-        SERVER,
-    ),
-    "server_not_started": Sentence(
-        "The NATS server could not be started ({error}). It is tried again.",
-        SERVER,
-    ),
-    "server_restarted": Sentence(
-        "The NATS server runs again.",
-        SERVER,
-        ends=True,
-    ),
-    "server_full": Sentence(
-        "The disk of the NATS server is full ({data}: {error}). Nothing is stored until there is room: "
-        "make some, and it goes on by itself.",
-        DISK,
-    ),
-    "commit_waits": Sentence(
-        "The NATS server has no room for a commit ({error}). It is tried until there is room.",
-        DISK,
-    ),
-    "log_full": Sentence(
-        "The log is at its limit ({bytes} of {max_bytes} bytes): nothing is committed until there is "
-        "room. `phaseline log archive` makes some, `phaseline admin streams` raises the limit.",
-        DISK,
-    ),
-    "server_has_room": Sentence(
-        "There is room again: the NATS server is started again.",
-        DISK,
-        ends=True,
-    ),
-    "commit_goes_on": Sentence(
-        "There was room again after {seconds} s: commits go on.",
-        DISK,
-        ends=True,
-    ),
-    "log_has_room": Sentence(
-        "The log has room again: commits go on.",
-        DISK,
-        ends=True,
-    ),
-    "stream_almost_full": Sentence(
-        "The stream {stream} is {percent} % full. `phaseline log archive` makes room.",
-    ),
-    "worker_died": Sentence(
-        "A worker process ended ({how}). Another one is started in {seconds} s; others take its trees meanwhile.",
-    ),
-    "worker_faults": Sentence(
-        "A worker failed on whatever it decided ({error}), so it ends. Please report it.",
-    ),
-    "partition_refused": Sentence(
-        "A worker does not decide with these tables ({error}). `phaseline kinds check` says what they would change.",
-    ),
-    "partition_unreadable": Sentence(
-        "A share of the trees cannot be read ({error}): install the kind that is missing.",
-    ),
-    "partition_lost": Sentence(
-        "Another worker has taken over a share of the trees. Nothing was stored twice.",
-    ),
-    "event_parked": Sentence(
-        "An event was rejected as a fault: {kind}, rule {rule}: {error}. `phaseline rejections` shows it.",
-    ),
-    "slow_decision": Sentence(
-        "It took {milliseconds} ms to decide the event {kind}.{trigger} of {id}.",
-    ),
-    "key_not_announced": Sentence(
-        "Commands will not find the key by themselves: {path} cannot be written ({error}). Give them --nkey.",
-    ),
-    "fleet_from_log": Sentence(
-        "States were missing or foreign, so the page reads the whole log. That can take a while.",
-    ),
-    "secret_not_erased": Sentence(
-        "A Secret whose values are not masked could not be erased yet ({error}). It is tried again.",
-        "secret",
-    ),
+    name: Sentence(text, about, ends=texts is over)
+    for about, (told, over) in TROUBLES.items()
+    for texts in (told, over)
+    for name, text in texts.items()
 }
-"""By event. Others are told by their name and their fields."""
+"""By event, what is said of it."""
 
 
 class Incidents:
     """Remembers which troubles were told."""
 
     def __init__(self) -> None:
-        """Nothing was told yet."""
         self._told = dict[str, float]()
         """By trouble, or by sentence, when it was told last."""
 

@@ -12,14 +12,10 @@ from msgspec.structs import replace
 
 from phaseline.engine.log.explain import identities
 from phaseline.engine.log.explain.identities import NOTHING_DOUBLED, Doubled, Key
-from phaseline.engine.log.explain.shut import Shut, ShutBy, Shutters
-from phaseline.engine.log.explain.staleness import Marks, Stale, Staleness
-from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf, PartsReader
 from phaseline.engine.log.latest import Progress
 from phaseline.engine.log.questions import listing
 from phaseline.engine.log.questions.selection import ClassChoice, Selection
 from phaseline.engine.log.questions.selector import Selector
-from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.surfaces.cells.reading import Reading
 from phaseline.engine.surfaces.cli import (
@@ -37,12 +33,13 @@ from phaseline.engine.surfaces.cli.cells import Installations
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import WIDE, Column
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.progress import when_slow
 from phaseline.engine.surfaces.cli.styled import Text
+from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.entity_view import EntityView, states_of
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.engine.surfaces.client.selection import by_id, order_of
+from phaseline.engine.surfaces.client.surroundings import ALONE, Surroundings, SurroundingsReader
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
@@ -152,20 +149,18 @@ def list_(
 def say_how_many(count: int, output: Output) -> None:
     """Say how many entities were printed."""
     if not output.is_data:
-        terminal.say(f"{count:,} {'entity' if count == 1 else 'entities'}" if count else "no entities found")
+        terminal.say(render.counted(count, "entity", "entities") if count else "no entities found")
 
 
 class ListedEntity(NamedTuple):
-    """What is printed of an entity: its cell, its last transition, and why it is stale.
+    """What is printed of an entity: its cell, its last transition, and what others tell of it.
 
-    unknown: of how many of its parts nothing is known, by facet. doubled: which of its identities stand elsewhere too.
+    doubled: which of its identities stand elsewhere too.
     """
 
     cell: str
     record: Transition
-    stale: Stale | None = None
-    unknown: Mapping[str, Parts] = {}
-    shut: Mapping[str, Shut] | None = None
+    around: Surroundings = ALONE
     doubled: Mapping[str, Sequence[Key]] = {}
 
 
@@ -176,26 +171,13 @@ class ListResult(NamedTuple):
     start: int
     everything: Sequence[Transition]
     found: Sequence[Transition]
-    stale: Marks
-    unknown: PartsOf
-    shut: ShutBy | None
+    around: Surroundings
     doubled: Doubled = NOTHING_DOUBLED
 
     def lines(self, cell: str) -> Iterator[ListedEntity]:
         """What is to be printed of it."""
-        keyed = ((one, (one.entity.kind, one.entity.id)) for one in self.found)
-        shut = self.shut
-        return (
-            ListedEntity(
-                cell,
-                one,
-                self.stale.get(key),
-                self.unknown.get(key, {}),
-                None if shut is None else shut.get(key, {}),
-                self.doubled.get(key, {}),
-            )
-            for one, key in keyed
-        )
+        for one in self.found:
+            yield ListedEntity(cell, one, self.around, self.doubled.get((one.entity.kind, one.entity.id), {}))
 
 
 class ListQuery(NamedTuple):
@@ -216,10 +198,8 @@ class ListQuery(NamedTuple):
         if self.follow_on:
             found = [record for record in everything if self.wanted.fits(record.entity)]
         found, twice = await self._doubled(view, found) if self.wanted.duplicates else (found, NOTHING_DOUBLED)
-        entities = [record.entity for record in found]
-        stale, unknown = await view.stale(entities), await view.unknown_parts(entities)
-        shut = await view.shut(entities)
-        return ListResult(view.moment, start, everything, found, stale, unknown, shut, twice)
+        around = await SurroundingsReader(states_of(view)).of([record.entity for record in found])
+        return ListResult(view.moment, start, everything, found, around, twice)
 
     async def _doubled(
         self, view: EntityView[Moment | None], found: Sequence[Transition]
@@ -322,29 +302,13 @@ class ListPrinter(NamedTuple):
         view = await client.at(query.at)
         now, with_class = 0 if output.is_data else render.time_at(view.moment, ""), query.wanted.by_class(None)
         page, count = EntityLines(view.kinds, output, self.language, now, with_class=with_class), 0
-        marks = MarksReader(states_of(view), with_shut=output.is_data)
+        reader = SurroundingsReader(states_of(view), with_shut=output.is_data)
         found = query.wanted.each(view, query.kind, query.tree, told_when_slow(view), in_order=self.in_order)
         async for records in some_at_a_time(found):
-            page.print(await marks.of(records))
+            around = await reader.of([one.entity for one in records])
+            page.print([ListedEntity("", one, around) for one in records])
             count += len(records)
         return count
-
-
-class MarksReader:
-    """What is shown beside entities, read for some of them at a time. What many have in common is read once."""
-
-    def __init__(self, states: StateView, *, with_shut: bool) -> None:
-        """Read from these states. with_shut: what shuts them, too."""
-        self._staleness, self._parts = Staleness(states), PartsReader(states)
-        self._shutters = Shutters(states) if with_shut else None
-
-    async def of(self, records: Sequence[Transition]) -> list[ListedEntity]:
-        """These entities with what is shown beside them."""
-        entities = [one.entity for one in records]
-        stale, unknown = await self._staleness.of(entities), await self._parts.of(entities)
-        shut = {} if self._shutters is None else await self._shutters.of(entities)
-        keyed = ((one, (one.entity.kind, one.entity.id)) for one in records)
-        return [ListedEntity("", one, stale.get(key), unknown.get(key, {}), shut.get(key, {})) for one, key in keyed]
 
 
 def told_when_slow(view: EntityView[Moment | None]) -> Progress:
@@ -386,16 +350,10 @@ class EntityLines:
 
     def _add(self, one: ListedEntity, now: int) -> None:
         if self.output.is_data:
-            self._show(one)
+            shown = maps.entity_map(self.kinds, one.record, self.language, one.around)
+            self.output.show(cells.named(one.cell, shown), maps.name_of(one.record.entity))
         else:
             self._rows.add(EntityRow.of(self._described, one, now))
-
-    def _show(self, one: ListedEntity) -> None:
-        entity = one.record.entity
-        unknown = {(entity.kind, entity.id): one.unknown} if one.unknown else maps.NOTHING_UNKNOWN
-        shut = None if one.shut is None else {(entity.kind, entity.id): one.shut}
-        shown = maps.entity_map(self.kinds, one.record, self.language, one.stale, unknown, shut)
-        self.output.show(cells.named(one.cell, shown), maps.name_of(one.record.entity))
 
 
 async def some_at_a_time(found: AsyncIterator[Sequence[Transition]]) -> AsyncIterator[list[Transition]]:
@@ -429,8 +387,8 @@ class EntityRow(NamedTuple):
         for uid, places in shown.doubled.items():
             also = ", ".join(f"{kind} {entity_id}" for kind, entity_id in places)
             states = Text.assemble(states, render.text_of(f"; {uid} is also at {also}", "yellow"))
-        if shown.unknown:
-            partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in shown.unknown.values())
+        if parts := shown.around.parts_of(entity):
+            partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in parts.values())
             states = Text.assemble(states, "; ", partly)
         return cls(shown, entity, states, labels, now, described.kinds)
 
@@ -452,7 +410,12 @@ COLUMNS: Final[tuple[Column[EntityRow], ...]] = (
     Column("LABEL", lambda row: row.labels, worth=40, wraps=True),
     Column("FOR", _since, worth=60),
     Column("VERSION", lambda row: render.word(str(row.entity.version)), worth=20),
-    Column("STALE", lambda row: render.stale(row.shown.stale, row.entity, row.now), worth=80, wraps=True),
+    Column(
+        "STALE",
+        lambda row: render.stale(row.shown.around.stale_of(row.entity), row.entity, row.now),
+        worth=80,
+        wraps=True,
+    ),
     Column("CLASS", _class, WIDE),
     Column("REASON", lambda row: Text(row.shown.record.reason or ""), WIDE),
     Column("MESSAGE", lambda row: Text(row.shown.record.message or ""), WIDE),

@@ -53,10 +53,10 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--tree`, `--from` and `--to`; `function` gets them as `part`."""
     tree = click.option("--tree", metavar="ROOT", help="Only this tree, given by its root, for example c1.")
     start = click.option(
-        "--from", "start", type=options.WhenType(), metavar="EVENT",
+        "--from", "start", type=options.WHEN, metavar="EVENT",
         help="First event: its number (`cause.sequence` in records), a time, or how long ago (2h).",
     )  # fmt: skip
-    end = click.option("--to", "end", type=options.WhenType(), metavar="EVENT", help="Last event.")
+    end = click.option("--to", "end", type=options.WHEN, metavar="EVENT", help="Last event.")
 
     @functools.wraps(function)
     def call(*, tree: str | None, start: Bound, end: Bound, **rest: Any) -> Any:

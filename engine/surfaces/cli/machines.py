@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from phaseline.engine.surfaces.cli import broken_kinds, names, options, render
+from phaseline.engine.surfaces.cli import names, options, render
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column, columns
 from phaseline.engine.surfaces.cli.output import Output
@@ -47,7 +47,7 @@ def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
 
     A KIND such as GROUP/KIND is one of Kubernetes: it prints the rows that decide its health.
     """
-    broken_kinds.warn()
+    names.warn_of_broken_kinds()
     kinds = installed(OF_NOTICES if kind in installed(OF_NOTICES) else "")
     if kind is not None and "/" in kind:
         return show_known_kinds(kind, as_json=as_json or form == "json")

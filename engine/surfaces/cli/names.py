@@ -1,7 +1,8 @@
 """Names on the command line: kinds, states, triggers and ids, with their completion in a shell.
 
-Belongs here: how a name may be written, and what a shell offers for it. Does not: the check of a name against the
-tables (`phaseline.engine.log.latest`), reading states.
+Belongs here: how a name may be written, what a shell offers for it, and which commands say that kinds are left out.
+Does not: the check of a name against the tables (`phaseline.engine.log.latest`), finding broken kinds
+(`compiler.packages.broken_kinds`), reading states.
 """
 
 import asyncio
@@ -12,8 +13,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from phaseline.engine.log.when import seconds_of
-from phaseline.engine.surfaces.cli import terminal
+from phaseline.engine.surfaces.cli import options, terminal
 from phaseline.engine.surfaces.cli.connection import CONNECTION
 from phaseline.engine.surfaces.cli.help import option
 from phaseline.engine.surfaces.cli.options import settings_of
@@ -169,19 +169,6 @@ class IdType(click.ParamType):  # type: ignore[type-arg]  # as above
 ID = IdType()
 
 
-class DurationType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A duration on the command line, in seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds of `90s`, `10m`, `2h` or `1d`."""
-        found = seconds_of(str(value))
-        if found is None:
-            self.fail(f"{str(value)[:64]!r} is no duration: write 90s, 10m, 2h or 1d", param, ctx)
-        return found
-
-
 async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionItem]:
     """The ids of the kind that was typed before, or of all kinds with as many parts as were typed."""
     given = {name: values[name] for name in CONNECTION if values.get(name) is not None}
@@ -212,7 +199,18 @@ class_ = option(
     help=f"Only entities of this class ({', '.join(CLASSES)}). Repeat it for several.",
 )  # fmt: skip
 lasting = option(
-    "selection", "--for", "lasting", type=DurationType(), default=0.0, metavar="DURATION",
+    "selection", "--for", "lasting", type=options.DURATION, default=0.0, metavar="DURATION",
     help="Only what has been in its class for so long (10m), whatever states it had in it.",
 )  # fmt: skip
 tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")
+
+
+SAY_IT_THEMSELVES = ("worker", "up", "demo", "doctor")
+"""The commands that end with an error about broken kinds, or have a check of their own."""
+
+
+def warn_of_broken_kinds() -> None:
+    """Say on stderr which kinds of other packages cannot be used and are left out, one line each."""
+    if click.get_current_context().command.name not in SAY_IT_THEMSELVES:
+        for one in installed().broken:
+            terminal.say(f"{one}; it is left out here", terminal.styled("warning: ", "yellow"))

@@ -1,8 +1,11 @@
-"""The command `operations`: what operators did by the command; and what other commands say when they leave a note.
+"""The command `operations`: what operators did by the command; and what commands of operators share.
 
-Belongs here: its layout, the words. Does not: the notes (`phaseline.engine.publish.operations`).
+Belongs here: its layout, the words; opening an installation, and what is said when a note is left. Does not: the notes
+(`phaseline.engine.publish.operations`).
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import click
@@ -48,19 +51,25 @@ def operations(settings: Settings, *, output: Output) -> int | None:
     """
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-operations") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
+        async with on_installation(settings, "operations") as installation:
             found = [one async for one in notes.operations(installation)]
-        for one in found if output.is_data else ():
-            output.show({"place": one.place, "time": timestamp(one.time_ns), "command": one.command, "what": one.what,
-                         "by": one.by})  # fmt: skip
-        if found and not output.is_data:
-            output.table(COLUMNS, found)
-            output.flush()
+        output.list(COLUMNS, found, _shown)
         if not found:
             terminal.say("the log has no note of an operation")
 
     return terminal.run(work())
+
+
+def _shown(one: Operation) -> dict[str, object]:
+    """A note for programs."""
+    return {"place": one.place, "time": timestamp(one.time_ns), "command": one.command, "what": one.what, "by": one.by}
+
+
+@asynccontextmanager
+async def on_installation(settings: Settings, command: str) -> AsyncIterator[Installation]:
+    """The installation, for a command, while the block runs; raises `NotProvisioned`."""
+    async with Wire.open(settings, name=f"phaseline-{command}") as wire:
+        yield Installation(wire, await inspect(wire, settings), installed(settings.prefix))
 
 
 async def leave_note(wire: Wire, settings: Settings, command: str, what: str) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
@@ -18,9 +19,9 @@ from phaseline.engine.nats.embedded.server_key import with_key
 from phaseline.engine.settings import Settings, from_options
 from phaseline.engine.surfaces.cli import connection, failures, terminal
 from phaseline.engine.surfaces.cli.connection import CONNECTION, flag, variable
-from phaseline.engine.surfaces.cli.contexts import with_context
 from phaseline.engine.surfaces.cli.help import Function, option
 from phaseline.engine.surfaces.cli.output import JSON, MEANINGS, PEOPLE, Output
+from phaseline.engine.surfaces.client import nats_context
 from phaseline.machines.language.language_tags import LOCALES, as_tag, is_tag, of_terminal
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import extensions
@@ -30,6 +31,98 @@ from phaseline.schemas.similar import did_you_mean
 
 _NANOSECONDS = re.compile(r"\.\d{7}")
 """In a time: a fraction of more than six digits."""
+
+
+class Read(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """Values that a function reads from a text. The error that it raises says what is wrong with it."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name, self._read = name, read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value. What is no text is one already."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except BadSetting as error:
+            self.fail(error.problem, param, ctx)
+        except (ValueError, InvalidInput) as error:
+            self.fail(str(error), param, ctx)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        decoded = codec.decode_text(text)
+    except ValueError as error:
+        raise ValueError(f"not valid {error}") from None
+    if isinstance(decoded, dict):
+        return decoded
+    raise ValueError(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {text!r}""")
+
+
+def _extension(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not value:
+        raise ValueError(f"{text!r} has no value: write NAME=VALUE")
+    if name in envelope.KNOWN:
+        raise ValueError(f"{name!r} is no extension: the envelope itself has {', '.join(sorted(envelope.KNOWN))}")
+    if not extensions.is_name(name):
+        raise ValueError(f"{name!r} is no name of an extension: names are of a-z and 0-9, at most 64 of them")
+    return name, value
+
+
+def _duration(text: str) -> float:
+    if (seconds := seconds_of(text)) is None:
+        raise ValueError(f"{text[:64]!r} is no duration: write 90s, 10m, 2h or 1d")
+    return seconds
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?", re.IGNORECASE)
+
+
+def _size(text: str) -> int:
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no size: write bytes, or a number with kB, MB, GB, TB or GiB, like 20GB")
+    power = ["", "k", "m", "g", "t"].index(found[2].lower())
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+
+
+def read_when(text: str) -> Any:
+    """`start` and `now` as they are, a place, or a `datetime`; a text for a time that names nanoseconds.
+
+    A `datetime` has none: a read then includes the whole microsecond. `15m` becomes a fixed time here, once a command.
+    """
+    if text in (START, NOW):
+        return text
+    try:
+        moment = parse(text)
+    except NameUnknown as error:
+        raise ValueError(f"{text!r} is none of: {error.known}") from None
+    if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(text):
+        return timestamp(moment.ns)
+    return moment.as_datetime() if isinstance(moment, Time) else moment
+
+
+JSON_OBJECT = Read("json", _json_object)
+"""A JSON object on the command line."""
+EXTENSION = Read("extension", _extension)
+"""An extension attribute of CloudEvents on the command line, `traceparent=00-...`: its name and its text."""
+DURATION = Read("duration", _duration)
+"""A duration on the command line, such as `120s` or `5m`, as seconds."""
+SIZE = Read("size", _size)
+"""A number of bytes on the command line, such as `500MB`, `20GB` or `4GiB`."""
+WORDS = Read("words", lambda text: tuple(word.strip() for word in text.split(",") if word.strip()))
+"""Words separated by commas; none of them for an empty text."""
+WHEN = Read("moment", read_when)
+"""A `When` on the command line."""
+
+
+class Number(click.Choice):  # type: ignore[type-arg]  # as above
+    """One of some numbers."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        return int(super().convert(str(value), param, ctx))
 
 
 def verbose(function: Function) -> Function:
@@ -45,6 +138,7 @@ def connected_plainly(function: Function) -> Function:
         from phaseline.engine.surfaces.cli import names  # noqa: PLC0415  # it imports this module
 
         names.check(values)
+        names.warn_of_broken_kinds()
         return function(**values)
 
     return connection.options(_guarded(call))
@@ -65,12 +159,7 @@ def connected(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(**values: Any) -> int | None:
-        # it loads all tables; --help does not need them
-        from phaseline.engine.surfaces.cli import broken_kinds  # noqa: PLC0415
-
-        settings = settings_of(values)
-        broken_kinds.warn()
-        return function(settings=settings, **values)
+        return function(settings=settings_of(values), **values)
 
     return connected_plainly(call)
 
@@ -83,6 +172,29 @@ def settings_of(values: dict[str, Any]) -> Settings:
     except BadSetting as error:
         name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
         raise click.BadParameter(error.problem, param_hint=flag(name)) from error
+
+
+def with_context(chosen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """The options of a connection, with those of the context where one is named. Raises `BadSetting`.
+
+    An option goes before the context. So does an environment variable, unless the context is named by an option: that
+    one replaces the whole connection which the environment describes.
+    """
+    name = chosen.pop("context", None)
+    if not name:
+        return chosen
+    context = click.get_current_context(silent=True)
+    by_option = context is not None and context.get_parameter_source("context") == ParameterSource.COMMANDLINE
+
+    def is_given(option: str) -> bool:
+        if option not in nats_context.SETTINGS:
+            return True
+        source = None if context is None else context.get_parameter_source(option)
+        if source == ParameterSource.ENVIRONMENT:
+            return not by_option
+        return source == ParameterSource.COMMANDLINE or (source is None and chosen[option] != defaults[option])
+
+    return nats_context.applied(name, {option: value for option, value in chosen.items() if is_given(option)})
 
 
 def settings_from(chosen: dict[str, Any]) -> Settings:
@@ -185,7 +297,7 @@ def at(function: Function) -> Function:
     add = option(
         "reading",
         "--at",
-        type=WhenType(),
+        type=WHEN,
         metavar="MOMENT",
         help=f"Show the states at this moment: {A_MOMENT}.",
     )
@@ -222,119 +334,3 @@ def archived(function: Function) -> Function:
         return function(settings=replace(settings, **read), **values)
 
     return of_readers(call)
-
-
-class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """A JSON object on the command line."""
-
-    name = "json"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
-        """The object as a map."""
-        if isinstance(value, dict):
-            return value
-        try:
-            decoded = codec.decode_text(value)
-        except ValueError as error:
-            self.fail(f"not valid {error}", param, ctx)
-        if not isinstance(decoded, dict):
-            self.fail(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {value!r}""", param, ctx)
-        return decoded
-
-
-class ExtensionType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """An extension attribute of CloudEvents on the command line: `traceparent=00-...`."""
-
-    name = "extension"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:  # fmt: skip
-        """Its name and its text."""
-        if isinstance(value, tuple):
-            return value
-        name, equals, text = str(value).partition("=")
-        if not equals or not text:
-            self.fail(f"{value!r} has no value: write NAME=VALUE", param, ctx)
-        if name in envelope.KNOWN:
-            known = ", ".join(sorted(envelope.KNOWN))
-            self.fail(f"{name!r} is no extension: the envelope itself has {known}", param, ctx)
-        if not extensions.is_name(name):
-            self.fail(f"{name!r} is no name of an extension: names are of a-z and 0-9, at most 64 of them", param, ctx)
-        return name, text
-
-
-class SecondsType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A time span on the command line, such as `120s` or `5m`, as seconds."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds."""
-        seconds = seconds_of(value) if isinstance(value, str) else float(value)
-        if seconds is None:
-            self.fail(f"{value!r} is no time: write seconds, or a number with s, m, h or d, like 5m", param, ctx)
-        return seconds
-
-
-class SizeType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A number of bytes on the command line, such as `500MB`, `20GB` or `4GiB`."""
-
-    name = "size"
-    _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?", re.IGNORECASE)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The bytes."""
-        found = self._WRITTEN.fullmatch(str(value).strip())
-        if found is None:
-            self.fail(
-                f"{value!r} is no size: write bytes, or a number with kB, MB, GB, TB or GiB, like 20GB", param, ctx
-            )
-        power = ["", "k", "m", "g", "t"].index(found[2].lower())
-        return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
-
-
-class Number(click.Choice):  # type: ignore[type-arg]  # as above
-    """One of some numbers."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number."""
-        return int(super().convert(str(value), param, ctx))
-
-
-class Words(click.ParamType):  # type: ignore[type-arg]  # as above
-    """Words separated by commas; none of them for an empty text."""
-
-    name = "words"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,  # noqa: ARG002  # as click calls it
-        ctx: click.Context | None,  # noqa: ARG002  # likewise
-    ) -> tuple[str, ...]:
-        """The words."""
-        return value if isinstance(value, tuple) else tuple(word.strip() for word in value.split(",") if word.strip())
-
-
-class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A `When` on the command line. `15m` becomes a fixed time here, once per command."""
-
-    name = "moment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """`start` and `now` as they are, a place, or a `datetime`; a text for a time that names nanoseconds.
-
-        A `datetime` has none: a read then includes the whole microsecond.
-        """
-        if not isinstance(value, str) or value in (START, NOW):
-            return value
-        try:
-            moment = parse(value)
-        except NameUnknown as error:
-            self.fail(f"{value!r} is none of: {error.known}", param, ctx)
-        except InvalidInput as error:
-            self.fail(str(error), param, ctx)
-        if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(value):
-            return timestamp(moment.ns)
-        return moment.as_datetime() if isinstance(moment, Time) else moment

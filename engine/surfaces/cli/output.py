@@ -1,18 +1,97 @@
 """Where a command prints, and in which form: for people, or as JSON, YAML or names for programs.
 
-Belongs here: the forms of `-o`. Does not: what is in a JSON object (`client.maps`), how a table is laid out (`layout`).
+Belongs here: the forms of `-o`; the screen: its width, its escape codes, lines that are written together. Does not:
+what is in a JSON object (`client.maps`), how a table is laid out (`layout`), messages on stderr (`terminal`).
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, Generic, Self, TypeVar
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import Any, Final, Generic, Self, TextIO, TypeVar
 
-from phaseline.engine.surfaces.cli import layout, screen
+from phaseline.engine.surfaces.cli import layout
 from phaseline.engine.surfaces.cli.controls import plain, plain_json, plain_yaml
 from phaseline.engine.surfaces.cli.layout import INDENT, Branch, Column, TableLines
-from phaseline.engine.surfaces.cli.screen import Screen
 from phaseline.engine.surfaces.cli.styled import GAP, Text
 from phaseline.schemas import codec
+
+TOGETHER = 100
+"""Lines that are written together, where they are there at once."""
+USUAL = 80
+"""The width of a terminal that does not say how wide it is."""
+
+
+class Screen:
+    """A file to which lines are printed."""
+
+    def __init__(self, file: TextIO) -> None:
+        """Print to this file; with colours if it is a terminal and NO_COLOR is not set."""
+        self._file, self._held = file, list[str]()
+        self._width: int | None = None
+        self.is_terminal = file.isatty()
+        codes = _Codes(file) if self.is_terminal or os.environ.get("FORCE_COLOR") else None
+        self.painted = partial(Text.painted, codes=codes)
+        """The text with escape codes."""
+
+    @property
+    def width(self) -> int | None:
+        """Characters in a line now; None if it is no terminal, where lines may be of any length.
+
+        It is the same for all lines that are written together.
+        """
+        if self.is_terminal and self._width is None:
+            self._width = self._measured()
+        return self._width
+
+    def _measured(self) -> int:
+        columns = os.environ.get("COLUMNS", "")
+        try:
+            return int(columns) if columns.isdecimal() else os.get_terminal_size(self._file.fileno()).columns or USUAL
+        except OSError:
+            return USUAL
+
+    def line(self, text: Text) -> None:
+        """Print a line, together with others that follow soon."""
+        self.write(self.painted(text).rstrip(" "))
+
+    def write(self, line: str) -> None:
+        """As `line`, for a line that has its escape codes."""
+        self._held.append(line)
+        if len(self._held) >= TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the lines that are held back."""
+        self._width = None
+        if self._held:
+            text, self._held = "\n".join([*self._held, ""]), []
+            self._file.write(text)
+        self._file.flush()
+
+
+class _Codes(dict[str, tuple[str, str]]):
+    """By style, the escape codes before and after a text."""
+
+    def __init__(self, file: TextIO) -> None:
+        from rich.console import Console  # noqa: PLC0415  # without colours it is not needed
+
+        super().__init__({"": ("", "")})
+        self._console = Console(file=file)
+
+    def __missing__(self, style: str) -> tuple[str, str]:
+        with self._console.capture() as captured:
+            self._console.print("\0", style=style, end="", highlight=False, soft_wrap=True)
+        before, found, after = captured.get().partition("\0")
+        self[style] = before, after = (before, after) if found else ("", "")
+        return before, after
+
+
+@lru_cache(maxsize=1)
+def _screen_of(file: TextIO) -> Screen:
+    return Screen(file)
+
 
 T = TypeVar("T")
 PEOPLE, WIDE, JSON, YAML, NAME = "table", "wide", "json", "yaml", "name"
@@ -30,7 +109,7 @@ class Output:
 
     def __init__(self, form: str = PEOPLE) -> None:
         self.form = form
-        self._screen = screen.standard()
+        self._screen = _screen_of(sys.stdout)
         self._soon = False
         self._failed: OSError | None = None
 
@@ -78,6 +157,15 @@ class Output:
         for row in rows:
             printed.add(row)
         printed.settle()
+
+    def list(self, columns: Sequence[Column[T]], found: Sequence[T], shown: Callable[[T], Any]) -> None:
+        """Print all of a list: a table for people, for programs what `shown` gives of each."""
+        if self.is_data:
+            for one in found:
+                self.show(shown(one))
+        else:
+            self.table(columns, found)
+        self.flush()
 
     def rows(self, columns: Sequence[Column[T]], indent: int = 0) -> "Rows[T]":
         """A table whose rows come one by one."""

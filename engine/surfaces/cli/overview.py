@@ -14,6 +14,7 @@ from phaseline.engine.surfaces.cli import names, options, render, terminal, unde
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.overview.overview import Noticed, Overview, TreeClasses, Trouble, as_map
 from phaseline.machines.compiler.kinds import Kinds
@@ -116,11 +117,6 @@ MORE = {
     "left_behind": "list --left-behind",
 }
 """By sort, the command that shows all."""
-
-
-def counted(number: int, word: str, words: str = "") -> str:
-    """`1 tree`, `2 trees`."""
-    return f"{number:,} {word if number == 1 else words or f'{word}s'}"
 
 
 def lately(classes: Mapping[str, int]) -> Iterator[str]:

@@ -64,7 +64,7 @@ class WaitingPage(Page):
 @click.argument("kind", type=names.KIND, required=False)
 @click.argument("trigger", type=names.TRIGGER, required=False)
 @click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
-@click.option("--data", type=options.JsonObject(), help="Data of the event: a JSON object.")
+@click.option("--data", type=options.JSON_OBJECT, help="Data of the event: a JSON object.")
 @click.option("--source", metavar="URI", help="Source of the event.  [default: /phaseline/cli/<user>]")
 @click.option("--id", "event_id", metavar="TEXT",
               help="Id of the event, unique per source; several add -1, -2 ...  [default: random]")  # fmt: skip
@@ -72,7 +72,7 @@ class WaitingPage(Page):
 @click.option("--epoch", type=click.IntRange(0), metavar="N",
               help="In which --sequence counts: of a greater one all is newer.")  # fmt: skip
 @click.option("--time", metavar="TIME", help="Time of the event, RFC 3339.  [default: now]")
-@click.option("--extension", "extensions", type=options.ExtensionType(), multiple=True, metavar="NAME=VALUE",
+@click.option("--extension", "extensions", type=options.EXTENSION, multiple=True, metavar="NAME=VALUE",
               help="An extension attribute of CloudEvents, such as traceparent. Records keep it.")  # fmt: skip
 @click.option(WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip

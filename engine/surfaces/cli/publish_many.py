@@ -83,7 +83,7 @@ class EventChecker:
         """Say which fields of the events nothing reads."""
         for (type_, name), count in self.unread.most_common(SHOWN):
             text = unread_text(self.kinds or Kinds(()), type_, [name])
-            terminal.say(f"{text} of {type_} ({count:,} event{'' if count == 1 else 's'})")
+            terminal.say(f"{text} of {type_} ({render.counted(count, 'event')})")
         if len(self.unread) > SHOWN:
             terminal.say(f"and {len(self.unread) - SHOWN:,} more fields that nothing reads")
 
@@ -103,8 +103,8 @@ def _opened(file: Path) -> Any:
 
 def summary(sent: PublishResult) -> str:
     """The events in numbers: `59 events stored, 3 duplicates`."""
-    duplicates = f", {sent.duplicates:,} duplicate{'' if sent.duplicates == 1 else 's'}" if sent.duplicates else ""
-    return f"{sent.stored:,} event{'' if sent.stored == 1 else 's'} stored{duplicates}"
+    duplicates = f", {render.counted(sent.duplicates, 'duplicate')}" if sent.duplicates else ""
+    return f"{render.counted(sent.stored, 'event')} stored{duplicates}"
 
 
 @contextmanager

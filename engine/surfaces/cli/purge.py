@@ -9,18 +9,16 @@ import click
 
 from phaseline.engine.log import latest
 from phaseline.engine.log import purge as purging
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.purge import Purge
-from phaseline.engine.nats.streams import inspect
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import entity_name, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.operations import on_installation
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.machines.built_in import installed
+from phaseline.engine.surfaces.cli.render import counted
 
 
 @click.command(
@@ -50,8 +48,7 @@ def purge(
     """
 
     async def work() -> None:
-        async with Wire.open(settings, name="phaseline-purge") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
+        async with on_installation(settings, "purge") as installation:
             name = kind or await latest.find_kind(Latest(installation), entity_id)
             found = await purging.find(installation, name, entity_id, settings.request_timeout)
             if not dry_run and not found.is_empty:
@@ -86,17 +83,13 @@ def _show(found: Purge, archived: int | None, *, dry_run: bool, output: Output) 
         word = "nothing to erase:"
     render.show_line(render.text_of(f"{word} {_counts(found)} of {found.kind} {found.id}"))
     if found.transitions:
-        terminal.say(f"{_number(found.transitions, 'transition')} of it stay in the log: they hold no manifests")
+        terminal.say(f"{counted(found.transitions, 'transition')} of it stay in the log: they hold no manifests")
     if archived is not None:
         terminal.say(f"archives hold all events up to {archived}: those of this entity are not erased there")
 
 
 def _counts(found: Purge) -> str:
-    events = f"{_number(len(found.positions), 'event')} ({found.bytes:,} bytes)"
+    events = f"{counted(len(found.positions), 'event')} ({found.bytes:,} bytes)"
     return (
-        f"{events}, {_number(int(bool(found.live)), 'last observation')}, {_number(len(found.rejections), 'rejection')}"
+        f"{events}, {counted(int(bool(found.live)), 'last observation')}, {counted(len(found.rejections), 'rejection')}"
     )
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -4,7 +4,6 @@ Belongs here: the layout of that page; `python -m phaseline.engine.surfaces.cli.
 not: texts about a command, which stand in its help.
 """
 
-import argparse
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ import click
 from phaseline.engine.surfaces.cli import cli
 from phaseline.engine.surfaces.cli.help import GROUPS, Page, Shared, of_group
 from phaseline.engine.surfaces.cli.options import FormType
+from phaseline.machines.docs.written_part import keep
 from phaseline.schemas.errors import Exit
 
 COMMAND = "python -m phaseline.engine.surfaces.cli.reference"
@@ -141,17 +141,7 @@ def _cell(text: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the page; 1 if `--check` finds it stale."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description=f"Write {PAGE}.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is stale")
-    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
-    chosen = parser.parse_args(arguments)
-    path, wanted = chosen.to / PAGE, page()
-    if path.is_file() and path.read_text(encoding="utf-8") == wanted:
-        return 0
-    if not chosen.check:
-        path.write_text(wanted, encoding="utf-8")
-    sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {PAGE}\n")
-    return 1 if chosen.check else 0
+    return keep(arguments, COMMAND, PAGE, page())
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def rejections() -> None:
     "--reason", metavar="REASON", help="Only this reason: illegal, guard, undecodable, invalid, unknown_kind, ..."
 )
 @names.tree
-@click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
+@click.option("--from", "start", type=options.WHEN, default="start", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
 @click.option("--summary", is_flag=True, help="Count them by reason, kind, source and actor, each with the last one.")
@@ -138,7 +138,7 @@ def list_(
             await similar_ids.tell_absent({"": client}, None if shown else which["tree"])
             if not output.is_data:
                 output.flush()
-                terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")
+                terminal.say(render.counted(shown, "rejection") if shown else "no rejections")
 
     return terminal.run(work())
 
@@ -152,7 +152,7 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
     output.table(SUMMARY, found)
     output.flush()
     total = sum(one.count for one in found)
-    terminal.say(f"{total:,} rejection{'' if total == 1 else 's'}" if found else "no rejections")
+    terminal.say(render.counted(total, "rejection") if found else "no rejections")
 
 
 @rejections.command(cls=Page)
@@ -254,7 +254,7 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
 @click.argument("kind", type=names.KIND, required=False)
 @click.option("--reason", metavar="REASON", required=True, help="Those with this reason, such as fault.")
 @names.tree
-@click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
+@click.option("--from", "start", type=options.WHEN, default="start", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what would be sent, and send nothing.")
 @options.connected

@@ -13,14 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from phaseline.engine.log.explain.causes import is_of_snapshot
 from phaseline.engine.log.explain.staleness import Stale
-from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf
+from phaseline.engine.log.explain.unknown_parts import Parts
 from phaseline.engine.log.when import Moment
 from phaseline.engine.surfaces.cli import terminal
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import JSON, Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.entity_view import EntityView
-from phaseline.engine.surfaces.client.maps import NOTHING_UNKNOWN
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
@@ -53,6 +53,11 @@ def show_json(value: Any) -> None:
     """Print one line of JSON and flush it; bytes become base64, and characters that steer a terminal are escaped."""
     with Output(JSON) as out:
         out.show(value)
+
+
+def counted(number: int, word: str, words: str = "") -> str:
+    """`1 tree`, `2 trees`, `1,200 entities`. words: of several, where that is not the word with an s."""
+    return f"{number:,} {word if number == 1 else words or f'{word}s'}"
 
 
 def text_of(value: object, style: str = "") -> Text:
@@ -122,7 +127,6 @@ class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text,
     """What many rows say: by a kind, names of facets and their states, the states as text, and their labels."""
 
     def __init__(self, kinds: Kinds, language: Language) -> None:
-        """Nothing is said yet."""
         super().__init__()
         self.kinds, self._language = kinds, language
 
@@ -139,9 +143,8 @@ def partly(unknown: Parts | None, language: Language) -> Text:
     return text_of("" if unknown is None else f", {unknown.text(language)}", "yellow")
 
 
-def states(kinds: Kinds, entity: Entity, language: Language, unknown: PartsOf = NOTHING_UNKNOWN) -> Text:
-    """All facets of an entity, with their labels. unknown: of how many of its parts nothing is known."""
-    parts = unknown.get((entity.kind, entity.id), {})
+def states(kinds: Kinds, entity: Entity, language: Language, parts: Mapping[str, Parts] = {}) -> Text:
+    """All facets of an entity, with their labels. parts: by facet, of how many of its parts nothing is known."""
     pieces = []
     facets = [*facets_of(entity)]
     for name, facet in facets:
@@ -389,3 +392,22 @@ def time_at(moment: Moment | None, cell: str = "") -> int:
     log = f"the log of {cell}" if cell else "the log"
     terminal.say(f"as of {local_time(moment.time_ns)}, place {moment.place} of {log}")
     return moment.time_ns
+
+
+TELLING: Final = ("bad", "unknown", "busy")
+"""The classes of which a tree says for how long: those that call for somebody, or will end."""
+
+
+def lasting(found: str, ns: int) -> Text:
+    """`bad for 12 m 4 s`, in the colour of the class."""
+    return word(f"{found} for {duration(ns)}", CLASS_COLOURS[found])
+
+
+def dwell(kinds: Kinds, entity: Entity, now: int) -> Text:
+    """`bad for 12 m 4 s`: the class of an entity, and for how long it has been in it, until `now`, ns."""
+    return lasting(class_of_entity(kinds, entity), now - class_since(kinds, entity))
+
+
+def telling_dwell(kinds: Kinds, entity: Entity, now: int) -> Text:
+    """The same, where it tells something: empty for what is good, excused or gone."""
+    return dwell(kinds, entity, now) if class_of_entity(kinds, entity) in TELLING else NOTHING

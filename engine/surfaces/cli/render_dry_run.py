@@ -13,8 +13,8 @@ from phaseline.engine.surfaces.cli import render, terminal
 from phaseline.engine.surfaces.cli.controls import plain
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.progress import when_slow
 from phaseline.engine.surfaces.cli.styled import Text
+from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import DELETED, REPORTED
@@ -130,7 +130,7 @@ def headline(kinds: Kinds, source: str, found: DryRun) -> Text:
         return Text.assemble(start, rejected(found.rejection), beside)
     if found.effect == "transitions":
         count = len(found.transitions)
-        return render.text_of(f"{start}lead to {count:,} transition{'' if count == 1 else 's'}:")
+        return render.text_of(f"{start}lead to {render.counted(count, 'transition')}:")
     return Text.assemble(start, "have no effect: ", why_none(kinds, source, found))
 
 

@@ -17,6 +17,7 @@ from phaseline.engine.replay.whatif import FinalDifference, Occurrences, Rejecti
 from phaseline.engine.surfaces.cli import render, terminal
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
 from phaseline.machines.compiler.kinds import Kinds
@@ -25,11 +26,6 @@ from phaseline.schemas.records import Loss, State, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
-
-
-def counted(number: int, what: str, plural: str = "") -> str:
-    """`1 entity`, `12 entities`."""
-    return f"{number:,} {what if number == 1 else plural or what + 's'}"
 
 
 def show_start(begins: int, undecided: int) -> None:
@@ -97,7 +93,7 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
         terminal.say(f"{counted(report.reworded, 'record')} with another wording only, which does not count")
     entities = counted(report.entities, "entity", "entities")
     sums = f"{counted(report.events, 'event')}, {counted(report.records, 'record')}, {entities}"
-    differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"
+    differing = counted(len(differences), "entity differs", "entities differ")
     equal = "the log equals the replay" if report.holds else "the log or STATE is incomplete"
     result = differing if differences else equal
     output.line(Text(f"{sums}: {result}", "green" if report.holds else "red"))

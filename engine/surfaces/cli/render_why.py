@@ -86,8 +86,7 @@ class ExplanationTree:
         """`below it, 2 owned_objects are not well`, and the worst of these."""
         count, kind = found.below_count, found.below[0].kind
         more = f"; these {len(found.below)} are the worst" if count > len(found.below) else ""
-        are = "is" if count == 1 else "are"
-        tree = Branch(render.text_of(f"below it, {count:,} {kind}{'' if count == 1 else 's'} {are} not well{more}"))
+        tree = Branch(render.text_of(f"below it, {render.counted(count, f'{kind} is', f'{kind}s are')} not well{more}"))
         for one in found.below:
             tree.add(self.facet(one))
         return tree
@@ -300,7 +299,6 @@ def _how_many(reason: PredicateExplanation) -> str:
         return ""
     if not reason.total:
         return ": there is none"
-    counted = f"{reason.total:,} {reason.kind}{'' if reason.total == 1 else 's'}"
     named = len(reason.entities)
     longest = f"; these {named} have been so the longest" if named < reason.count else ""
-    return f": {reason.count:,} of {counted}{longest}"
+    return f": {reason.count:,} of {render.counted(reason.total, reason.kind)}{longest}"

@@ -4,35 +4,20 @@ Belongs here: these options. Does not: what they mean (`client.selection`).
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import click
 
 from phaseline.engine.log.questions.selector import EVERYTHING, Selector
 from phaseline.engine.surfaces.cli.help import Function, option
+from phaseline.engine.surfaces.cli.options import Read
 from phaseline.engine.surfaces.client.selection import FIELDS
 
 UNSORTED = "none"
 """The order of what is printed as soon as it is read."""
 
 
-class SelectorType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """A selector on the command line."""
-
-    name = "selector"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Selector:
-        """The selector."""
-        if isinstance(value, Selector):
-            return value
-        try:
-            return Selector.read(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 selector = option(
-    "selection", "-l", "--selector", type=SelectorType(), default=EVERYTHING, metavar="SELECTOR",
+    "selection", "-l", "--selector", type=Read("selector", Selector.read), default=EVERYTHING, metavar="SELECTOR",
     help="Only entities with such attributes or labels, as kubectl selects: a=b, a!=b, 'a in (x,y)', a, !a.",
 )  # fmt: skip
 sort_by = click.option(

@@ -1,6 +1,7 @@
-"""The command `serve`: the page and the API of an installation, by HTTP.
+"""The commands `serve` and `token`: the page and the API of an installation, by HTTP; a token for them.
 
-Belongs here: its options and messages. Does not: the server (`surfaces.http`).
+Belongs here: their options and messages. Does not: the server (`surfaces.http`), the file of tokens
+(`http.access.tokens`).
 """
 
 import asyncio
@@ -151,3 +152,29 @@ def check_libraries() -> None:
     """Raise `NotInstalled` unless all libraries of the extra `http` are there."""
     for module in NEEDED:
         libraries.require(module, "HTTP")
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline admin token --tokens tokens alice read operate", "Alice may read everything and send events again"),
+        ("phaseline admin token --tokens tokens agent-c1 read:c1 publish:c1", "only the tree c1"),
+        ("phaseline admin token --tokens tokens agent-c2 publish:c2 'source:/agent/c2*'", "only these sources"),
+    ],
+)
+@click.argument("name")
+@click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
+@click.option("--tokens", "path", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE",
+              envvar="PHASELINE_TOKENS", show_envvar=True, help="The file of `phaseline serve --tokens`.")  # fmt: skip
+def token(path: Path, *, name: str, roles: tuple[str, ...]) -> None:
+    """Make a token for NAME, print it, and add its digest to the file of tokens.
+
+    Roles: read, read:TREE, publish, publish:TREE, operate (send rejected events again). source:PATTERN limits the
+    sources of its events. Records name NAME as the actor of what the token is used for. The token is shown this once.
+    To take it away, delete its line; the server notices.
+    """
+    check_libraries()
+    from phaseline.engine.surfaces.http.access import tokens  # noqa: PLC0415  # likewise
+
+    print(tokens.add(path, name, roles))
+    terminal.say(f"the token of {name}: send it as `Authorization: Bearer TOKEN`, or open the page with /#token=TOKEN")

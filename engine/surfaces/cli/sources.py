@@ -53,11 +53,7 @@ def sources(settings: Settings, *, output: Output) -> int | None:
         async with Client.open(settings) as client:
             report = await client.sources()
         rows = [*report.rows()]
-        for one in rows if output.is_data else ():
-            output.show(counts_map(one.source, one.counts))
-        if rows and not output.is_data:
-            output.table(COLUMNS, rows)
-            output.flush()
+        output.list(COLUMNS, rows, lambda one: counts_map(one.source, one.counts))
         if not rows:
             terminal.say("no event was decided since the workers took their partitions over")
         if report.by_source.others is not None:

@@ -23,7 +23,7 @@ from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.operations import leave_note
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.render_replay import counted
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.cli.worker import of_streams
 from phaseline.machines.built_in import installed

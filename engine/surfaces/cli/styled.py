@@ -1,7 +1,7 @@
 """Text in colours: pieces with a style each, their width on a terminal, breaking between words.
 
 Belongs here: `Text`. Does not: which words have which colour (`render`), columns and trees (`layout`), escape codes
-(`screen`).
+(`output`).
 `rich` has a text too, but its layout takes about 150 us a line; this one takes 3 us.
 """
 

@@ -1,13 +1,15 @@
-"""Messages and log lines on stderr.
+"""Messages and log lines on stderr, and how far a long read is.
 
-Belongs here: how they look. Does not: data on stdout (`render`), errors (`failures`).
+Belongs here: how they look. Does not: data on stdout (`render`), errors (`failures`), bars of what has a known end
+(`log_source`).
 """
 
 import asyncio
 import logging
 import os
 import sys
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from typing import Any, TextIO
 
 import click
@@ -105,3 +107,20 @@ def _configure(stream: TextIO, least: int, colours: bool, *, lines_of_json: bool
         logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
+
+
+SLOW = 2.0
+"""Seconds between two lines about a long read."""
+
+
+def when_slow(doing: str, what: str) -> Callable[[int], None]:
+    """A callback that takes how many were read, and says so every few seconds: `reading: 1,200 entities so far`."""
+    last = time.monotonic()
+
+    def progress(count: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > SLOW:
+            last = time.monotonic()
+            say(f"{doing}: {count:,} {what} so far")
+
+    return progress

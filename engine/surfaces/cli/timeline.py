@@ -50,11 +50,11 @@ SHORT = 24
 @click.option(
     "--from",
     "start",
-    type=options.WhenType(),
+    type=options.WHEN,
     metavar="MOMENT",
     help=f"First moment: {A_MOMENT}.  [default: its creation]",
 )
-@click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="Last moment.  [default: now]")
+@click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Last moment.  [default: now]")
 @options.clock
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only.")
 @options.language

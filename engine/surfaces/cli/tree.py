@@ -4,19 +4,17 @@ Belongs here: its options, and entities drawn as a tree. Does not: reading state
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import click
 
-from phaseline.engine.log.explain import shut, unknown_parts
-from phaseline.engine.log.explain.staleness import Marks
+from phaseline.engine.log.explain import unknown_parts
 from phaseline.engine.log.questions.selector import Selector
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import (
     cells,
-    classes,
     entity_name,
     following,
     options,
@@ -31,9 +29,10 @@ from phaseline.engine.surfaces.cli.layout import Branch
 from phaseline.engine.surfaces.cli.output import NAME, Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.compiler.nesting import nearest, parent_of, with_all_above
+from phaseline.machines.compiler.nesting import parent_of, with_all_above
 from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Entity, Transition, own_facets
 
@@ -84,9 +83,9 @@ def tree(
             part = TreePart(client.kinds, kind, selector)
             found = part.of(everything if not current else only_current(client.kinds, everything))
             entities = [record.entity for record in found]
-            forest = Forest(client.kinds, found, await view.stale(entities))
-            forest.unknown = unknown_parts.count(client.kinds, entities, [record.entity for record in everything])
-            forest.shut = await view.shut(entities) if output.is_data else None
+            unknown = unknown_parts.count(client.kinds, entities, [record.entity for record in everything])
+            shut = await view.shut(entities) if output.is_data else None
+            forest = Forest(client.kinds, found, Surroundings(await view.stale(entities), unknown, shut))
             if not output.is_data:
                 forest.now = render.time_of(view)
                 if not found and not follow:
@@ -143,47 +142,14 @@ def only_current(kinds: Kinds, found: Sequence[Transition]) -> Sequence[Transiti
     return [one for one in found if not old.intersection(with_all_above(kinds, one.entity.kind, one.entity.id))]
 
 
-class Forest:
-    """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
+class Forest(maps.EntityTree):
+    """Entities arranged under their parents, as a terminal shows them. now: at which time, ns."""
 
-    def __init__(self, kinds: Kinds, found: Sequence[Transition | Entity], stale: Marks | None = None) -> None:
-        """Arrange entities, which are sorted, or their last transitions. Children keep that order, kind by kind.
-
-        stale: why the stale ones are.
-        """
-        self.kinds, self.stale = kinds, stale or {}
-        self.now = 0
-        """The time at which the entities are shown, ns."""
-        self.unknown: unknown_parts.PartsOf = maps.NOTHING_UNKNOWN
-        """Of how many parts of these nothing is known."""
-        self.shut: shut.ShutBy | None = None
-        """What shuts these to new work; None if nobody has looked."""
-        entities = [one.entity if isinstance(one, Transition) else one for one in found]
-        self.found = {(entity.kind, entity.id): one for entity, one in zip(entities, found, strict=True)}
-        self.below: dict[tuple[str, str], list[Entity]] = {}
-        self.tops: list[Entity] = []
-        for entity in entities:
-            above = self._parent(entity)
-            (self.tops if above is None else self.below.setdefault(above, [])).append(entity)
-
-    def _parent(self, entity: Entity) -> tuple[str, str] | None:
-        return nearest(self.kinds, entity.kind, entity.id, self.found)
+    now = 0
 
     def children(self, entity: Entity) -> list[Entity]:
-        """The children of an entity."""
-        return render_waves.in_order(entity, self.below.get((entity.kind, entity.id), []))
-
-    def whole(self, entity: Entity) -> Iterator[Entity]:
-        """The entity and all below it, each before its children."""
-        yield entity
-        for child in self.children(entity):
-            yield from self.whole(child)
-
-    def nested(self, entity: Entity, language: Language = "en") -> dict[str, Any]:
-        """The entity as JSON shows it, with its children."""
-        key = (entity.kind, entity.id)
-        shown = maps.entity_map(self.kinds, self.found[key], language, self.stale.get(key), self.unknown, self.shut)
-        return {**shown, "children": [self.nested(child, language) for child in self.children(entity)]}
+        """The children of an entity; those of an application in the order in which they are synchronised."""
+        return render_waves.in_order(entity, super().children(entity))
 
     def drawn(self, entity: Entity, language: Language, depth: int | None, under: Entity | None = None) -> Branch:
         """The entity as a terminal shows it, `depth` levels deep, under the entity above it."""
@@ -201,19 +167,19 @@ class Forest:
     def _title(self, entity: Entity, language: Language, under: Entity | None) -> Text:
         above = parent_of(self.kinds, entity.kind, entity.id) if under is None else (under.kind, under.id)
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
-        counts, beside = self._counts(entity), render_waves.beside(under, entity)
-        stale = render.stale(self.stale.get((entity.kind, entity.id)), entity, self.now)
-        dwell = classes.telling_dwell(self.kinds, entity, self.now) if self.now else render.NOTHING
+        counts, beside = self._summary(entity), render_waves.beside(under, entity)
+        stale = render.stale(self.around.stale_of(entity), entity, self.now)
+        dwell = render.telling_dwell(self.kinds, entity, self.now) if self.now else render.NOTHING
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
-            render.states(self.kinds, entity, language, self.unknown),
+            render.states(self.kinds, entity, language, self.around.parts_of(entity)),
             render.text_of(f"  {beside}" if beside else "", "cyan"),
             "  " if dwell else "", dwell,
             "  " if stale else "", stale,
             "  " if counts else "", render.text_of(counts, "bright_black"),
         )  # fmt: skip
 
-    def _counts(self, entity: Entity) -> str:
+    def _summary(self, entity: Entity) -> str:
         """The counts of its children: `3 nodes: 2 Running, 1 Failed; 1 component: 1 Running`."""
         by_kind: dict[str, list[Counter[str]]] = {}
         for child in self.children(entity):
@@ -227,4 +193,4 @@ class Forest:
 def _counted(kind: str, counters: Sequence[Counter[str]]) -> str:
     total = counters[0].total()
     parts = (", ".join(f"{count:,} {phase}" for phase, count in phases.most_common()) for phases in counters)
-    return f"{total:,} {kind}{'' if total == 1 else 's'}: {' / '.join(parts)}"
+    return f"{render.counted(total, kind)}: {' / '.join(parts)}"

@@ -46,7 +46,7 @@ from phaseline.schemas.records import Rejection
 @selection.selector
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
 @names.tree
-@click.option("--from", "start", type=cells.StartType(), default="now", show_default=True,
+@click.option("--from", "start", type=cells.START, default="now", show_default=True,
               help=f"Where to begin: start, now, {A_MOMENT}.")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Include rejections.")
 @click.option("--no-follow", is_flag=True, help="End at the last record instead of waiting for more.")

@@ -13,7 +13,7 @@ from phaseline.engine.log.questions.selector import Selector
 from phaseline.engine.log.when import NOW, When
 from phaseline.engine.surfaces.cells.places import Places
 from phaseline.engine.surfaces.cells.reading import Reading
-from phaseline.engine.surfaces.cli import cells, classes, render
+from phaseline.engine.surfaces.cli import cells, render
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text, width_of
@@ -112,7 +112,7 @@ def _dwell(row: DwellRow) -> Text:
     """`bad for 5 m 0 s`, `good after 12 m 4 s bad`."""
     one = row.dwell
     if one.until_ns is None:
-        return classes.lasting(one.state_class, render.now_ns() - one.since_ns)
+        return render.lasting(one.state_class, render.now_ns() - one.since_ns)
     lasted = f" after {render.duration(one.until_ns - one.since_ns)} {one.state_class}"
     return Text.assemble(render.word(one.now_class, render.CLASS_COLOURS[one.now_class]), lasted)
 

@@ -42,7 +42,7 @@ STREAMS: dict[str, dict[str, Any]] = {
         "help": f"Cluster of NATS servers in which the streams are.{AS_IT_IS.format('any')}",
     },
     "placement_tags": {
-        "type": options.Words(), "metavar": "TAG,...",
+        "type": options.WORDS, "metavar": "TAG,...",
         "help": f"Tags that servers with a copy of a stream have.{AS_IT_IS.format('any')}",
     },
     "dedupe_window": {
@@ -56,7 +56,7 @@ STREAMS: dict[str, dict[str, Any]] = {
     },
     **{
         name: {
-            "type": options.SizeType(), "metavar": "SIZE",
+            "type": options.SIZE, "metavar": "SIZE",
             "help": f"Bytes, like 20GB, that {name.partition('_')[0].upper()} may hold. At the limit nothing more "
                     f"is stored, and nothing is lost. 0 is no limit.{AS_IT_IS.format(0)}",
         }
@@ -78,7 +78,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     **STREAMS,
     "silence_after": {
-        "type": options.SecondsType(), "default": 0.0, "metavar": "TIME",
+        "type": options.DURATION, "default": 0.0, "metavar": "TIME",
         "help": "Time without an observation, like 120s or 5m, after which a place such as a cluster falls silent, "
                 "unless it has a time of its own. It reaches no other kinds. 0 is never.",
     },

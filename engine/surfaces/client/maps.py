@@ -4,21 +4,25 @@ Belongs here: the maps that commands print and that HTTP answers hold. Does not:
 (`schemas.wire_codec`), the form in which a map is printed (`cli.output`).
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.explain import staleness
-from phaseline.engine.log.explain.shut import Shut, ShutBy
+from phaseline.engine.log.explain.shut import Shut
 from phaseline.engine.log.explain.staleness import Stale
-from phaseline.engine.log.explain.unknown_parts import LackingParts, Parts, PartsOf, UnknownParts
+from phaseline.engine.log.explain.unknown_parts import LackingParts, Parts, UnknownParts
 from phaseline.engine.log.timeline import Interval, Lane
 from phaseline.engine.surfaces.client.rejection_counts import RejectionCount
+from phaseline.engine.surfaces.client.surroundings import ALONE, Surroundings
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
+from phaseline.machines.compiler.nesting import nearest
 from phaseline.machines.language.contact import HEARD_AT
 from phaseline.machines.language.endings import END, state_for_people
 from phaseline.machines.language.table import DELETED, Facet
@@ -27,7 +31,6 @@ from phaseline.schemas.records import Entity, FacetState, Rejection, State, Tran
 from phaseline.schemas.wire_codec import Data
 from phaseline.schemas.wire_types import FacetMap, RecordMap
 
-NOTHING_UNKNOWN: PartsOf = {}
 TIMES = frozenset({HEARD_AT, "operation_began", "operation_ended", "auto_sync_looked"})
 """The attributes that are times: in records they are numbers, ns since 1970."""
 
@@ -52,17 +55,15 @@ class ShownFacet(FacetMap, frozen=True, gc=False, omit_defaults=True):
 
 
 def entity_map(
-    kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: Stale | None = None,
-    unknown: PartsOf = NOTHING_UNKNOWN, shut: ShutBy | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    kinds: Kinds, found: Transition | Entity, language: Language = "en", around: Surroundings = ALONE
+) -> dict[str, Any]:
     """An entity: as in a record, with its kind, id and version, labels, and what its last transition says.
 
-    The facets are structs, to be written as they are. found: the last transition, or the entity alone. stale: why
-    its states are stale. unknown: of how many of its parts nothing is known. shut: what shuts entities to new work;
-    None if nobody has looked at what is above. Then only the table's own "no" is told.
+    The facets are structs, to be written as they are. found: the last transition, or the entity alone. around: what
+    others tell of it. If nobody has looked at what is above, only the table's own "no" is told of new work.
     """
     entity = found.entity if isinstance(found, Transition) else found
-    wire, parts = wire_codec.entity_to_wire(entity), unknown.get((entity.kind, entity.id), {})
+    wire, parts, above = wire_codec.entity_to_wire(entity), around.parts_of(entity), around.shut_of(entity)
     optional = {
         "sequences": wire.sequences,
         "timers": wire.timers,
@@ -71,7 +72,6 @@ def entity_map(
         "memory": wire.memory,
     }
     kind = kinds.get(entity.kind)
-    above = None if shut is None else shut.get((entity.kind, entity.id), {})
     classes = {"class": class_of_entity(kinds, entity), "class_since": timestamp(class_since(kinds, entity))}
     told = {"waits_for": 0 if kind is None else kind.waits_for(entity), "end": entity.attributes.get(END)}
     return {
@@ -88,8 +88,51 @@ def entity_map(
         "attributes": _with_iso_times(wire.attributes),
         **{name: value for name, value in {**optional, **told}.items() if value},
         **(wire_codec.moved_map(found) if isinstance(found, Transition) else {}),
-        **staleness.shown(stale),
+        **staleness.shown(around.stale_of(entity)),
     }
+
+
+class EntityTree:
+    """Entities arranged under their parents. tops: those whose parents are not among them."""
+
+    def __init__(self, kinds: Kinds, found: Sequence[Transition | Entity], around: Surroundings = ALONE) -> None:
+        """Arrange entities, which are sorted, or their last transitions. Children keep that order, kind by kind.
+
+        around: what others tell of them.
+        """
+        self.kinds, self.around = kinds, around
+        entities = [one.entity if isinstance(one, Transition) else one for one in found]
+        self._found = {(entity.kind, entity.id): one for entity, one in zip(entities, found, strict=True)}
+        self._below: dict[tuple[str, str], list[Entity]] = {}
+        self.tops: list[Entity] = []
+        for entity in entities:
+            above = nearest(kinds, entity.kind, entity.id, self._found)
+            (self.tops if above is None else self._below.setdefault(above, [])).append(entity)
+
+    def children(self, entity: Entity) -> list[Entity]:
+        """The children of an entity."""
+        return self._below.get((entity.kind, entity.id), [])
+
+    def whole(self, entity: Entity) -> Iterator[Entity]:
+        """The entity and all below it, each before its children."""
+        yield entity
+        for child in self.children(entity):
+            yield from self.whole(child)
+
+    def nested(self, entity: Entity, language: Language = "en", depth: int | None = None) -> dict[str, Any]:
+        """The entity as JSON shows it, with its children; where the depth ends, with counts of what is below."""
+        shown = entity_map(self.kinds, self._found[entity.kind, entity.id], language, self.around)
+        if depth == 0:
+            return {**shown, "below": self._counts(entity)}
+        deeper = None if depth is None else depth - 1
+        return {**shown, "children": [self.nested(child, language, deeper) for child in self.children(entity)]}
+
+    def _counts(self, entity: Entity) -> dict[str, Counter[str]]:
+        """How many of those below it are in which state, by kind."""
+        found: dict[str, Counter[str]] = {}
+        for one in islice(self.whole(entity), 1, None):
+            found.setdefault(one.kind, Counter())[one.facets[0].state.phase] += 1
+        return found
 
 
 def _shown_facet(

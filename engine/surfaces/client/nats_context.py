@@ -1,7 +1,7 @@
 """Contexts of the `nats` command: named connections, each in a file of JSON.
 
 Belongs here: where the files are, which fields are honoured, and how options go with a context. Does not: options of
-the command (`surfaces.cli.contexts`).
+the command (`surfaces.cli.options`).
 """
 
 import os

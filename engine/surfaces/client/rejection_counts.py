@@ -35,7 +35,6 @@ class RejectionCounts:
     """Counts rejections, in whatever order they come."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self._found: dict[tuple[str, str, str, str], RejectionCount] = {}
 
     def take(self, place: int, record: Rejection) -> None:

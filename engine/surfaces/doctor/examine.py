@@ -9,25 +9,11 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.streams import inspect, layout_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.doctor import (
-    edge_checks,
-    event_checks,
-    follower_checks,
-    growth,
-    installation_checks,
-    server_checks,
-)
+from phaseline.engine.surfaces.doctor import event_checks, growth, installation_checks, server_checks
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, failed, ok
 from phaseline.engine.worker.ownership import divided
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import (
-    NatsUnreachable,
-    NoAnswer,
-    NotPermitted,
-    NotProvisioned,
-    PhaselineError,
-    SetupError,
-)
+from phaseline.schemas.errors import NatsUnreachable, NoAnswer, NotPermitted, NotProvisioned, PhaselineError, SetupError
 
 ADVICE = {
     NotProvisioned.code: "start a worker, or check --prefix",
@@ -106,7 +92,7 @@ async def _of_installation(installation: Installation) -> AsyncIterator[CheckRes
         yield finding
     for finding in await event_checks.events(installation):
         yield finding
-    for finding in await follower_checks.followers(installation):
+    for finding in await installation_checks.followers(installation):
         yield finding
-    for finding in await edge_checks.edges(wire, layout):
+    for finding in await installation_checks.edges(wire, layout):
         yield finding

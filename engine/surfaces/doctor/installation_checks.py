@@ -1,6 +1,7 @@
-"""Checks of an installation: its streams, workers, partitions and tables.
+"""Checks of an installation: its streams, workers, partitions, tables, edges, and who follows its log.
 
-Belongs here: what only an installation has. Does not: checks of the server alone (`server_checks`).
+Belongs here: what only an installation has. Does not: checks of the server alone (`server_checks`), how an edge is
+(`worker.sites`), followers themselves (`engine.surfaces.follow`).
 """
 
 import time
@@ -11,7 +12,7 @@ from phaseline.engine.log.explain import identities
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.restored import identity
-from phaseline.engine.nats.direct_get import gather
+from phaseline.engine.nats.direct_get import direct, gather
 from phaseline.engine.nats.stream_settings.fill import size
 from phaseline.engine.nats.stream_settings.report import StreamReport, report_on
 from phaseline.engine.nats.streams import Layout, stream_configs
@@ -19,11 +20,15 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import first_waiting
 from phaseline.engine.publish.living_workers import living
 from phaseline.engine.publish.source_counts import source_counts
-from phaseline.engine.surfaces.doctor.check_result import CheckResult, ok, problem, unknown, warning
+from phaseline.engine.surfaces.doctor.check_result import CheckResult, failed, ok, problem, unknown, warning
 from phaseline.engine.surfaces.doctor.server_checks import age
+from phaseline.engine.surfaces.follow import follower
+from phaseline.engine.surfaces.follow.follower import FollowerState
+from phaseline.engine.worker.sites import adding, edge_state
+from phaseline.engine.worker.sites.edge_state import WAITS, EdgeState
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import NoAnswer, NoResponders, NotPermitted, RequestTimedOut
-from phaseline.schemas.records import SECOND, timestamp
+from phaseline.schemas.errors import NoAnswer, NoResponders, NotFound, NotPermitted, RequestTimedOut, SetupError
+from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
@@ -219,3 +224,74 @@ async def things(installation: Installation) -> CheckResult | None:
     said = f"{len(twice):,} entities stand for what is elsewhere too: {uid} is at {kind} {entity_id} and {also}"
     advice = "look at `phaseline list --duplicates`, and report gone what is not there: nothing ends by itself"
     return warning("things", said, advice)
+
+
+LATE = 600.0
+"""Seconds for which a transition may wait for a follower."""
+IS_ONE_RUNNING = (
+    "is a program running that follows under this name? `phaseline admin followers --remove {}` forgets its place"
+)
+
+
+async def followers(installation: Installation) -> list[CheckResult]:
+    """One finding for all followers that keep up, and one for each other; none if there are no followers."""
+    try:
+        there = await follower.all_of(installation)
+        found = {one.name: await _of_follower(installation, one) for one in there}
+    except (NotPermitted, NoAnswer):  # the checks of the streams have said so
+        return []
+    well = [name for name, finding in found.items() if finding is None]
+    all_well = [ok("followers", f"{len(well)} of {len(found)} keep up ({', '.join(well)})")] if well else []
+    return [*all_well, *(finding for finding in found.values() if finding is not None)]
+
+
+async def _of_follower(installation: Installation, one: FollowerState) -> CheckResult | None:
+    """What is wrong with a follower; None if it keeps up."""
+    try:
+        await follower.check_goes_on(installation, one)
+    except NotFound as error:
+        return failed(f"follower {one.name}", error)
+    waits = await _waits_for_follower(installation, one) if one.behind or one.in_hand else 0.0
+    if waits < LATE:
+        return None
+    again = f"; {one.again} of these were handed out before" if one.again else ""
+    said = f"{one.behind} transitions wait, and {one.in_hand} are in hand{again}; the oldest for {waits / 60:,.0f} min"
+    return warning(f"follower {one.name}", said, IS_ONE_RUNNING.format(one.name))
+
+
+async def _waits_for_follower(installation: Installation, one: FollowerState) -> float:
+    """For how many seconds the first record behind its place is in the log."""
+    stored = list[int]()
+    for subject in one.subjects:
+        asked = {"seq": one.place + 1, "next_by_subj": subject}
+        reply = await direct(installation.wire, installation.layout.log, asked)
+        if reply is not None:
+            stored.append(nanoseconds(reply.headers["Nats-Time-Stamp"]))
+    return age(min(stored)) if stored else 0.0
+
+
+async def edges(wire: Wire, layout: Layout) -> list[CheckResult]:
+    """One finding for all edges that are well, and one for each other; none if there are no edges."""
+    try:
+        if not await adding.added(wire, layout):
+            return []
+    except (NotPermitted, NoAnswer):  # the checks of the streams have said so
+        return []
+    try:
+        found = await edge_state.edges(wire, wire.settings)
+    except SetupError as error:
+        if not (isinstance(error, NotPermitted) or SetupError.edge_account_missing.made(error)):
+            raise
+        return [unknown("edges", "this user may not ask how they are")]
+    well = [one for one in found if one.state == "connected"]
+    waiting = sum(one.waiting or 0 for one in well)
+    where = f"{waiting:,} events are on the way" if waiting else "all that they have is here"
+    repeats = sum(one.repeats for one in found)
+    where += f"; {repeats:,} events came twice, and counted once" if repeats else ""
+    all_well = [ok("edges", f"{len(well)} of {len(found)} connected; {where}")] if well else []
+    return [*all_well, *(_of_edge(one) for one in found if one.state != "connected")]
+
+
+def _of_edge(one: EdgeState) -> CheckResult:
+    make = warning if one.state in WAITS else problem
+    return make(f"edge {one.edge}", one.state, one.advice)

@@ -75,7 +75,6 @@ class Follow:
     """
 
     def __init__(self, installation: Callable[[], Awaitable[Installation]], wanted: WantedFollower) -> None:
-        """Nothing is asked of the server yet."""
         self._find, self._wanted = installation, wanted
         self._is_open = False
         self._installation: Installation

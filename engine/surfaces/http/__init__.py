@@ -12,8 +12,7 @@
 | `server` | listening |
 | `connections` | what a client may take of the server |
 | `away` | what a request gets while NATS is away |
-| `sharing` | one making of an answer for all who ask at once |
-| `traffic` | how much is asked, and results that may be asked for again |
+| `traffic` | how much is asked, and how many may follow |
 | `access` | who may ask what |
 | `reading` | answers to what is read |
 | `intake` | requests that store events |

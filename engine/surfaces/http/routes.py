@@ -16,7 +16,7 @@ from phaseline.engine.surfaces.http.intake import events
 from phaseline.engine.surfaces.http.intake.bodies import BATCH_JSON
 from phaseline.engine.surfaces.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.surfaces.http.parameters import TRUE, Parameter
-from phaseline.engine.surfaces.http.reading import about, entities, installation, metrics, past, rejections, transitions
+from phaseline.engine.surfaces.http.reading import about, entities, installation, past, rejections, transitions
 from phaseline.machines.language.product import Product, load
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
@@ -170,8 +170,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/livez", "livez", about.livez, "Whether the process answers.", role=""),
     Route("GET", "/readyz", "readyz", about.readyz,
           "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),
-    Route("GET", "/metrics", "getMetrics", metrics.metrics,
-          "Metrics of this server for Prometheus (docs/metrics.md).", answer=metrics.PLAIN),
+    Route("GET", "/metrics", "getMetrics", about.metrics,
+          "Metrics of this server for Prometheus (docs/metrics.md).", answer=about.METRICS_TYPE),
     Route("GET", "/openapi.json", "getDescription", about.openapi, "This description.", role=""),
     Route("GET", "/asyncapi.json", "getMessages", about.asyncapi, "The messages on NATS, in AsyncAPI.", role=""),
     Route("GET", "/", "getPage", about.index, "The page.", answer=PAGE, role=""),

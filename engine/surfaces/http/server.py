@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.engine.surfaces.http.access.access import Access, AccessSettings
 from phaseline.engine.surfaces.http.app import HttpApp
-from phaseline.engine.surfaces.http.cells.cells_app import CellsApp
+from phaseline.engine.surfaces.http.cells.cells_routes import CellsApp
 from phaseline.engine.surfaces.http.cells.cells_service import CellsService, running_cells
 from phaseline.engine.surfaces.http.connections.accepting import Accepting
 from phaseline.engine.surfaces.http.connections.clients import LIMITS, ROOM, Clients, HttpLimits

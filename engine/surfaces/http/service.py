@@ -1,11 +1,13 @@
 """What one server has: the connection, the client, the fleet. It starts, follows, and ends as a whole.
 
-Belongs here: `Service`. Does not: requests (`app`), what keeps the fleet up to date (`fleet.follower`).
+Belongs here: `Service`, and how answers are kept and made once for many who ask (`LastUsed`, `SharedMaking`). Does not:
+requests (`app`), what keeps the fleet up to date (`fleet.follower`).
 """
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +34,6 @@ from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.http.fleet.history_loader import HistoryLoader
 from phaseline.engine.surfaces.http.live.hub import Hub
 from phaseline.engine.surfaces.http.live.log_places import LogPlaces
-from phaseline.engine.surfaces.http.sharing import SharedMaking
 from phaseline.engine.surfaces.http.traffic import Traffic
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import plain
@@ -42,6 +43,43 @@ from phaseline.schemas.records import Transition
 
 if TYPE_CHECKING:
     from phaseline.engine.surfaces.http.links import Link
+
+T = TypeVar("T")
+LONGEST_PAUSE = 1.0
+"""Seconds after a making at most: the pause is as long as the making took, so half of a processor stays for others."""
+
+
+class SharedMaking(Generic[T]):
+    """Makings by key. Who asks while one runs shares the next one, so no answer is older than its question."""
+
+    def __init__(self) -> None:
+        self._next = dict[Hashable, asyncio.Task[T]]()
+        self._running = dict[Hashable, asyncio.Task[Any]]()
+        """By key, the making under way with the pause behind it."""
+
+    async def get(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` returns when it is called after now; raises what it raises."""
+        task = self._next.get(key)
+        if task is None:
+            task = self._next[key] = asyncio.create_task(self._made(key, make))
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may wait for it any more
+        return await asyncio.shield(task)
+
+    async def _made(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> T:
+        if (before := self._running.get(key)) is not None:
+            await asyncio.wait([before])
+        began = time.monotonic()
+        del self._next[key]
+        making = asyncio.ensure_future(make())
+        self._running[key] = asyncio.create_task(self._with_pause(key, making, began))
+        return await making
+
+    async def _with_pause(self, key: Hashable, making: "asyncio.Future[T]", began: float) -> None:
+        await asyncio.wait([making])
+        await asyncio.sleep(min(time.monotonic() - began, LONGEST_PAUSE))
+        if self._running.get(key) is asyncio.current_task():
+            del self._running[key]
+
 
 READY = 2.0
 """Seconds that a request waits for the states to be loaded."""
@@ -64,7 +102,6 @@ class LastUsed(Generic[K, V]):
     """The results that were used last, `most` of them."""
 
     def __init__(self, most: int) -> None:
-        """Nothing is kept yet."""
         self._most = most
         self._found: OrderedDict[K, V] = OrderedDict()
 

@@ -33,7 +33,6 @@ class ClassReadings:
     """Counts entities by kind, class and age. The last counts are told again while they are young."""
 
     def __init__(self) -> None:
-        """Nothing is counted yet."""
         self._of: dict[int, Counter[tuple[str, ...]]] = {}
         self._again = 0.0
         self._pass: asyncio.Task[None] | None = None

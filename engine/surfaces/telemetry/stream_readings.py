@@ -29,7 +29,6 @@ class StreamReadings:
     """What the server says about the streams."""
 
     def __init__(self) -> None:
-        """Nobody has asked yet."""
         self._known: list[dict[str, Any]] = []
         self._until = 0.0
 

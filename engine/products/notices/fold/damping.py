@@ -18,7 +18,6 @@ class LateChanges:
     """The late changes of entities, by rule, each with its time and place. clock: up to when an entity was followed."""
 
     def __init__(self, clock: Callable[[Name], int]) -> None:
-        """Nothing has changed yet."""
         self._found: dict[str, dict[Name, tuple[tuple[int, int], ...]]] = {}
         self._within: dict[str, int] = {}
         self._noted, self._clock = 0, clock

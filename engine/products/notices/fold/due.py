@@ -16,7 +16,6 @@ class DueNotices:
     """Notices by the time at which they do something by themselves. groups: those under way, by name."""
 
     def __init__(self, groups: Mapping[Key, NoticeGroup]) -> None:
-        """Nothing falls due yet."""
         self._groups = groups
         self._heaps: dict[Hashable, list[tuple[int, Key]]] = {}
         self._most: dict[Hashable, int] = {}

@@ -44,7 +44,6 @@ class Windows:
     """The windows of some rules, with what intents have opened."""
 
     def __init__(self, kinds: Kinds, windows: Sequence[QuietWindow]) -> None:
-        """Nothing is open by an intent yet."""
         self._kinds, self._windows = kinds, windows
         self._asked: dict[str, dict[tuple[str, str], OpenedByIntent]] = {}
         self._ending: dict[str, deque[tuple[int, str]]] = {}

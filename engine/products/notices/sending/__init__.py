@@ -10,8 +10,7 @@
 | `bus` | a subject of NATS |
 | `ways` | how each type of receiver is sent to |
 | `pending` | which deliveries wait |
-| `sender` | claims a delivery, sends it, reports what came of it |
-| `alert_states` | sends open alerts again |
+| `sender` | claims a delivery, sends it, reports what came of it; sends open alerts again |
 | `counts` | numbers for metrics |
 
 Does not: what a message says (`fold.bodies`), who is told of what (`notices.fold`).

@@ -8,8 +8,8 @@ Belongs here: `PendingDeliveries`, the message of a delivery. Does not: followin
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.products.notices.fold.bodies.alerts import AFTER
 from phaseline.engine.products.notices.fold.bodies.message import OVER, NoticeMessage, time_of, word_now
+from phaseline.engine.products.notices.fold.bodies.shapes import ALERT_AFTER
 from phaseline.engine.products.notices.fold.following import LOST_TRACK
 from phaseline.machines.kinds.notices.delivery import FAILED, QUEUED, SENT
 from phaseline.machines.kinds.notices.notice import CLEARING, CLOSED, GIVEN_BACK, OPEN, TAKEN
@@ -76,7 +76,6 @@ class PendingDeliveries:
     """All deliveries that are not done, and the notices that are open or have such a delivery."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
         self._waiting: dict[str, dict[str, PendingDelivery]] = {}
         self._heard: dict[str, dict[str, str]] = {}
         self.notices: dict[str, Entity] = {}
@@ -123,7 +122,7 @@ class PendingDeliveries:
                 continue
             phase = entity.facets[0].state.phase
             is_open = phase in (OPEN, CLEARING) and told not in OVER
-            if is_open or (phase == CLOSED and told in ("end", "past") and now - _closed_at(entity) < AFTER):
+            if is_open or (phase == CLOSED and told in ("end", "past") and now - _closed_at(entity) < ALERT_AFTER):
                 yield NoticeMessage(notice, receiver, "begin" if is_open else "end", entity.attributes, now, now)
 
     def sweep(self, now: int) -> None:
@@ -131,7 +130,7 @@ class PendingDeliveries:
         needed = {one.notice for found in self._waiting.values() for one in found.values()}
         for notice, entity in [*self.notices.items()]:
             phase = entity.facets[0].state.phase
-            if notice not in needed and phase in (CLOSED, DELETED) and now - _closed_at(entity) > 2 * AFTER:
+            if notice not in needed and phase in (CLOSED, DELETED) and now - _closed_at(entity) > 2 * ALERT_AFTER:
                 del self.notices[notice]
                 for found in self._heard.values():
                     found.pop(notice, None)

@@ -1,16 +1,17 @@
 """Sends what waits: follows deliveries, claims one, sends it, and reports what came of it.
 
 Each receiver has a queue of its own, so a slow one delays nobody. A claim is a request with the version that was seen,
-so of several senders one has it. A sender that ends between claim and report leaves the delivery to the next one, by
-a timer of the table: each is sent at least once.
-Belongs here: `sending`, `NoticeSender`. Does not: what waits (`pending`), one try (`ways`), open alerts
-(`alert_states`).
+so of several senders one has it. A sender that ends between claim and report leaves the delivery to the next one, by a
+timer of the table: each is sent at least once. An Alertmanager takes for over what is not sent again. So what is open
+is sent to it again each minute, and what is over for a quarter of an hour: one that was away, or a sender that was
+late, leaves nothing open.
+Belongs here: `sending`, `NoticeSender`. Does not: what waits (`pending`), one try (`ways`).
 """
 
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from typing import Any
 
@@ -18,9 +19,10 @@ from phaseline.engine import logs
 from phaseline.engine.log.when import NOW
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.bodies.shapes import ALERT_AGAIN
 from phaseline.engine.products.notices.fold.fields import in_one_line
 from phaseline.engine.products.notices.fold.rules import Receiver
-from phaseline.engine.products.notices.sending import alert_states, ways
+from phaseline.engine.products.notices.sending import ways
 from phaseline.engine.products.notices.sending.attempts import GIVE_UP, Attempt, pause
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts, SendOutcome
 from phaseline.engine.products.notices.sending.pending import PendingDeliveries, PendingDelivery, message_of
@@ -101,7 +103,7 @@ class NoticeSender:
         queues = self._queues.values()
         works = [self._follow(), self._tidy(), *(queue.run() for queue in queues)]
         works += [
-            alert_states.keep(lambda: self.pending, self.now, one, self.source, self.counts)
+            keep_alerts(lambda: self.pending, self.now, one, self.source, self.counts)
             for one in self.receivers.values()
             if one.type == "alertmanager"
         ]
@@ -197,7 +199,6 @@ class ReceiverQueue:
     """What waits for one receiver. One message is under way at a time, in order."""
 
     def __init__(self, sender: NoticeSender, receiver: Receiver) -> None:
-        """Nothing has failed yet."""
         self.receiver, self.news = receiver, asyncio.Event()
         self._sender, self._failures, self._has_rivals = sender, 0, False
         self._has_taken = False
@@ -319,3 +320,26 @@ def _time(text: str, otherwise: int) -> int:
         return nanoseconds(text)
     except (ValueError, OverflowError):
         return otherwise
+
+
+MOST_ALERTS = 200
+"""The most alerts in a request."""
+
+
+async def keep_alerts(
+    known: Callable[[], PendingDeliveries], clock: Callable[[], int], receiver: Receiver, source: str,
+    counts: DeliveryCounts,
+) -> None:  # fmt: skip
+    """Send the states of what a receiver has heard of again and again, until cancelled.
+
+    known: what there is now. clock: the time, ns.
+    """
+    while True:
+        await asyncio.sleep(ALERT_AGAIN)
+        told = [*known().states_for(receiver.name, clock())]
+        for at in range(0, len(told), MOST_ALERTS):
+            attempt = await ways.send_states(receiver, told[at : at + MOST_ALERTS], source)
+            counts.note(receiver.name, receiver.type, "repeated" if attempt.outcome == "sent" else "failed")
+            if attempt.outcome != "sent":
+                log.warning("alerts_not_repeated", receiver=receiver.name, said=attempt.said)
+                break

@@ -18,7 +18,7 @@ import msgspec
 from phaseline.engine.log.when import seconds_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.outgoing import said
-from phaseline.engine.products.notices.fold.bodies import alerts, mail, plain, shapes
+from phaseline.engine.products.notices.fold.bodies import shapes
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
 from phaseline.engine.products.notices.fold.rules import Receiver, ReceiverType
 from phaseline.engine.products.notices.sending import bus
@@ -102,7 +102,7 @@ async def _webhook(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -> At
     if "template" in options:
         body: Any = shapes.filled(shapes.MessageShape(options["template"]), message)
     else:
-        body = plain.plain(message) if shape is None else shapes.filled(shape, message)
+        body = shapes.plain(message) if shape is None else shapes.filled(shape, message)
     if secret and name == "feishu":
         body |= _signed_for_feishu(secret, int(time.time()))
     elif secret and name == "dingtalk":
@@ -139,7 +139,7 @@ def _signed_for_dingtalk(url: str, secret: str, milliseconds: int) -> str:
 
 
 async def _cloudevents(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -> Attempt:
-    packed = msgspec.json.encode(plain.cloud_event(message, way.source))
+    packed = msgspec.json.encode(shapes.cloud_event(message, way.source))
     headers = {"Content-Type": f"{content_types.JSON_EVENT}; charset=utf-8", "Idempotency-Key": message.id}
     if secret := way.options.get("secret"):
         headers |= signed(str(secret), packed)
@@ -161,7 +161,7 @@ async def send_states(receiver: Receiver, messages: Sequence[NoticeMessage], sou
 
 async def _states(way: Way, messages: Sequence[NoticeMessage]) -> Attempt:
     labels = way.options.get("labels") or {}
-    return (await way.post(alerts_url(way), [alerts.alert(one, labels) for one in messages]))[0]
+    return (await way.post(alerts_url(way), [shapes.alert(one, labels) for one in messages]))[0]
 
 
 def alerts_url(way: Way) -> str:
@@ -204,7 +204,7 @@ async def _slack_call(way: Way, method: str, body: Mapping[str, Any]) -> tuple[A
 async def _nats(way: Way, message: NoticeMessage, _: Mapping[str, Any]) -> Attempt:
     if way.wire is None:
         return Attempt("failed", "there is no connection to NATS")
-    packed = msgspec.json.encode(plain.cloud_event(message, way.source))
+    packed = msgspec.json.encode(shapes.cloud_event(message, way.source))
     return await bus.send(way.wire, str(way.options["subject"]), packed, message.id)
 
 
@@ -219,7 +219,7 @@ async def _email(way: Way, message: NoticeMessage, handle: Mapping[str, Any]) ->
         options.get("password"), options.get("allow-private") is True, way.seconds,
     )  # fmt: skip
     try:
-        found = mail.mail(message, str(options["from"]), tuple(map(str, to)), "phaseline")
+        found = shapes.mail(message, str(options["from"]), tuple(map(str, to)), "phaseline")
     except ValueError as error:
         return Attempt("refused", said(error, way.given.secrets))
     has = handle.get("has") or () if handle.get("message") == message.id else ()

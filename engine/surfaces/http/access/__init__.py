@@ -3,9 +3,8 @@
 | module | holds |
 |---|---|
 | `access` | from a request to its caller, or a refusal; the headers of every answer |
-| `caller` | who asks, and with which roles |
+| `caller` | who asks, with which roles, and as which sources they may speak |
 | `tokens` | the file of tokens |
-| `source_patterns` | as which sources a caller may speak |
 | `origin` | to which host a request is addressed, and which page sent it |
 | `trees` | a request of somebody who may read some trees only |
 

@@ -21,7 +21,6 @@ class Budgets:
     """The budgets of all callers, by name. rate: events per second; 0: as many as they like."""
 
     def __init__(self, rate: float = RATE) -> None:
-        """All budgets are full."""
         self.rate = rate
         self._full = max(rate * BURST, LEAST)
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()

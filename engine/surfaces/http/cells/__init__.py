@@ -2,8 +2,7 @@
 
 | module | holds |
 |---|---|
-| `cells_app` | which application answers a request |
-| `cells_routes` | the requests about all cells |
+| `cells_routes` | the requests about all cells, and which application answers a request |
 | `cells_service` | a service for each cell |
 | `cells_about` | the cells themselves |
 | `all_transitions` | what happens in all cells |

@@ -1,6 +1,6 @@
 """The connections of a server, and what it refused to its clients: counted, and logged without flooding the log.
 
-Belongs here: `Clients`, `HttpLimits`. Does not: when to refuse (`guard`, `live.seats`), names of metrics
+Belongs here: `Clients`, `HttpLimits`. Does not: when to refuse (`guard`, `http.traffic`), names of metrics
 (`telemetry.metric_table`).
 """
 
@@ -56,7 +56,6 @@ class Clients:
     """The clients of one server. room: how many connections there is room for."""
 
     def __init__(self, limits: HttpLimits = LIMITS) -> None:
-        """Nobody is there yet."""
         self.limits = limits
         self.room = limits.room or ROOM
         self.connections = 0

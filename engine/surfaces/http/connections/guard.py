@@ -1,7 +1,7 @@
 """What one client may take of the server: bytes, requests and seconds of a connection, and connections of all.
 
 Belongs here: the limits, the phases of a connection, whose connection gives way. Does not: reading and writing within
-the limits (`guarded_protocol`), accepting (`server`), counting what was refused (`clients`), streams (`live.seats`).
+the limits (`guarded_protocol`), accepting (`server`), counting what was refused (`clients`), streams (`traffic`).
 """
 
 import asyncio
@@ -97,7 +97,6 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        """Nobody waits."""
         self._waiting: OrderedDict[str, deque[asyncio.Future[bool]]] = OrderedDict()
         self._is_taken = False
 

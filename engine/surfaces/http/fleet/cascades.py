@@ -30,7 +30,6 @@ class Cascades:
     """Takes the messages of the log in order, and gives them back in groups that end where no event is cut."""
 
     def __init__(self) -> None:
-        """No event is under way."""
         self._open = set[int]()
         self._held: list[PlacedMessage] = []
 

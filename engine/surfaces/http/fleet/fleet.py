@@ -51,7 +51,6 @@ class LiveFleet:
     """
 
     def __init__(self, kinds: Kinds) -> None:
-        """Nothing is known at place 0."""
         self.kinds = kinds
         self.place, self.time_ns, self.shape = 0, 0, 0
         self.index = StateIndex(kinds)

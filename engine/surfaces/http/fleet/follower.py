@@ -55,7 +55,6 @@ class Follower:
     """One fleet, and what keeps it up to date: `run`. `takers` are called with what the fleet has taken."""
 
     def __init__(self, installation: Installation) -> None:
-        """Nothing is read yet."""
         self.installation = installation
         self.fleet = LiveFleet(installation.kinds)
         self.takers: list[Taker] = []

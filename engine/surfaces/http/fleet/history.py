@@ -73,7 +73,6 @@ class FleetHistory:
     """
 
     def __init__(self, begins: int) -> None:
-        """No transition yet."""
         self.begins = begins
         self.places, self.times = array("q"), array("q")
         self._numbers, self._states, self._since = array("i"), array("i"), array("q")
@@ -262,7 +261,6 @@ class Base:
     """Finds the states at the place where a history begins: what the first transition of each facet left."""
 
     def __init__(self) -> None:
-        """No transition was seen yet."""
         self._before: dict[tuple[int, int], int] = {}
 
     def take(self, fleet: LiveFleet, record: Transition) -> None:

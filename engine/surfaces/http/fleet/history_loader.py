@@ -40,7 +40,6 @@ class HistoryLoader:
     """The history of one fleet, once it is loaded: `history`. most: how many transitions it holds."""
 
     def __init__(self, follower: Follower, most: int) -> None:
-        """Nothing is read yet."""
         self.history: FleetHistory | None = None
         self.problem: str | None = LOADING
         """Why there is no history; None if there is."""

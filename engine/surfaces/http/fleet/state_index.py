@@ -47,7 +47,6 @@ class StateIndex:
     """The states that were met so far; `known` holds them by number."""
 
     def __init__(self, kinds: Kinds) -> None:
-        """No state is known yet."""
         self._kinds, self._languages = kinds, languages(kinds.values())
         self._numbers: dict[tuple[str, str, State], int] = {}
         self.known: list[IndexedState] = []

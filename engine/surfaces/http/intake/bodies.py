@@ -1,7 +1,7 @@
 """A request's body, and the events in it, in the three modes of the HTTP binding of CloudEvents.
 
 Belongs here: the bounds of a body, which mode it is in, the maps of its events. Does not: checking the events
-(`publish.compose`), storing them (`sending`).
+(`publish.compose`), storing them (`events`).
 """
 
 from collections.abc import Mapping

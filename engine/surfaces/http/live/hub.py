@@ -1,7 +1,7 @@
 """Hands new records to all readers: at each tick one frame for each filter that somebody reads, made once.
 
 Belongs here: the tick, the recent frames of each filter, and how many are kept. Does not: the bytes of a frame
-(`frames`), how many may read (`seats`), what came before (`replay`), sending (`reading.transitions`).
+(`frames`), how many may read (`traffic`), what came before (`replay`), sending (`reading.transitions`).
 """
 
 import asyncio
@@ -80,7 +80,6 @@ class Hub:
     """Takes what the fleet has taken, and makes frames of it. `run` ticks."""
 
     def __init__(self, kinds: Kinds, follower: Follower, limits: HttpLimits = LIMITS) -> None:
-        """Nobody reads yet."""
         self._kinds, self._follower, self.limits = kinds, follower, limits
         self._channels: dict[Topic, Channel] = {}
         self._new: list[PlacedMessage] = []

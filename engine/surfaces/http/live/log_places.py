@@ -27,7 +27,6 @@ class LogPlaces:
     """Lets `AT_ONCE` read the log at the same time."""
 
     def __init__(self) -> None:
-        """Nobody reads."""
         self._free = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
 

@@ -1,9 +1,11 @@
-"""What the server says about itself: the tables, the API, whether it works; and the files of the page.
+"""What the server says about itself: the tables, the API, whether it works, its metrics; and the files of the page.
 
-Belongs here: the handlers of these routes. Does not: the fleet and its entities (`entities`), the installation's
-workers and streams.
+Belongs here: the handlers of these routes, the values of its metrics. Does not: the fleet and its entities
+(`entities`), the installation's workers and streams, counting (`traffic`), the text of metrics
+(`telemetry.exposition`).
 """
 
+from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs
@@ -13,8 +15,11 @@ from starlette.responses import Response
 from phaseline import schemas
 from phaseline.engine.surfaces.http.access.caller import READ
 from phaseline.engine.surfaces.http.call import AnyCall, Call, HttpAnswer
+from phaseline.engine.surfaces.http.service import Service
 from phaseline.engine.surfaces.page.files import FIRST_SCREEN, INDEX, LOGIN, MAIN, files, modules
+from phaseline.engine.surfaces.telemetry.readings import Reading, of_connection, of_program
 from phaseline.machines.docs import layout, plain
+from phaseline.schemas import libraries
 from phaseline.schemas.errors import NameUnknown, NotFound, PhaselineError
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
@@ -98,3 +103,34 @@ def _file(name: str) -> Response:
     if found is None:
         raise NotFound.path_unknown(path=f"/page/{name[:128]}", meant=did_you_mean(name, files()))
     return Response(found.body, media_type=found.type, headers={"Cache-Control": "no-cache"})
+
+
+METRICS_TYPE = "text/plain"
+
+
+async def metrics(call: Call) -> Response:
+    """All of them, as Prometheus reads them."""
+    libraries.require("prometheus_client", "metrics")
+    from phaseline.engine.surfaces.telemetry.exposition import exposed  # noqa: PLC0415  # not everybody has the library
+
+    headers = call.request.headers
+    found = exposed(dict(_metrics_of(call.service)), headers.get("accept", ""), headers.get("accept-encoding", ""))
+    return Response(found.body, headers={**found.headers, "Cache-Control": "no-store"})
+
+
+def _metrics_of(service: Service) -> Iterator[Reading]:
+    yield from of_program(service.kinds)
+    traffic = service.traffic
+    yield "phaseline_http_requests_total", dict(traffic.requests.items())
+    yield "phaseline_http_request_seconds", {(): traffic.seconds}
+    yield "phaseline_http_connections", {(): traffic.clients.connections}
+    yield "phaseline_http_refused_total", {(reason,): number for reason, number in traffic.clients.refused.items()}
+    yield "phaseline_resyncs_total", {(): traffic.resyncs}
+    if not service.is_found:
+        yield "phaseline_nats_connected", {(): 0}
+        return
+    yield from of_connection(service.installation.wire)
+    yield "phaseline_watchers", {(): service.hub.readers}
+    fleet = service.follower.fleet
+    yield "phaseline_log_place", {(): fleet.place}
+    yield "phaseline_fleet_entities", {(): len(fleet)}

@@ -25,6 +25,7 @@ from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.selection import by_id, in_order, order_of
+from phaseline.engine.surfaces.client.surroundings import SurroundingsReader
 from phaseline.engine.surfaces.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.surfaces.http.fleet import columns
 from phaseline.engine.surfaces.http.fleet.fleet import LiveFleet
@@ -110,17 +111,14 @@ def _in_order(call: AnyCall, parts: Sequence[AnswerPart], found: Sequence[list[T
 
 async def _maps(page: Sequence[Placed], language: Language) -> list[dict[str, Any]]:
     """The entities of a page as JSON shows them."""
-    told = {}
+    around = {}
     for part in {one.origin: one for one, _ in page}.values():
         shown = [record.entity for one, record in page if one is part]
-        read = part.view.entities
-        told[part.origin] = await read.stale(shown), await read.unknown_parts(shown), await read.shut(shown)
-    found = []
-    for part, record in page:
-        stale, unknown, shut = told[part.origin]
-        since = stale.get((record.entity.kind, record.entity.id))
-        found.append(part.named(maps.entity_map(part.call.service.kinds, record, language, since, unknown, shut)))
-    return found
+        around[part.origin] = await SurroundingsReader(part.view.states).of(shown)
+    return [
+        part.named(maps.entity_map(part.call.service.kinds, record, language, around[part.origin]))
+        for part, record in page
+    ]
 
 
 async def listed(call: Call, view: ViewAt) -> list[Transition]:
@@ -179,16 +177,9 @@ async def entity(call: Call) -> HttpAnswer:
     values = call.values
     view = await call.service.view(values["at"], values["min"])
     last = await view.entities.last(values["kind"], values["id"])
-    stale = (await view.entities.stale([last.entity])).get((last.entity.kind, last.entity.id))
+    around = await SurroundingsReader(view.states).of([last.entity])
     body = {
-        "entity": maps.entity_map(
-            call.service.kinds,
-            last,
-            values["lang"],
-            stale,
-            await view.entities.unknown_parts([last.entity]),
-            await view.entities.shut([last.entity]),
-        ),
+        "entity": maps.entity_map(call.service.kinds, last, values["lang"], around),
         "legal": await legal(view.states, last.entity.kind, last.entity.id),
     }
     return HttpAnswer(body, view.moment, is_past=view.is_past)

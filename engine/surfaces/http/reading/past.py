@@ -4,21 +4,17 @@ Belongs here: the handlers of these routes. Does not: finding it out (`log.expla
 """
 
 from collections import Counter, deque
-from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 from phaseline.engine.log import log_records
 from phaseline.engine.log.explain import staleness, unknown_parts
 from phaseline.engine.log.explain.model import as_map
-from phaseline.engine.log.explain.shut import ShutBy
 from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.engine.surfaces.http.call import Call, HttpAnswer
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import nearest
-from phaseline.schemas.records import Transition, timestamp
+from phaseline.schemas.records import timestamp
 from phaseline.schemas.subjects import natural
 
 
@@ -79,54 +75,12 @@ async def tree(call: Call) -> HttpAnswer:
     view = await service.view(values["at"], values["min"])
     records = await view.entities.last_of_tree(values["id"], deleted=values["deleted"])
     entities = [record.entity for record in records]
-    stale, unknown = (
-        await view.entities.stale(entities),
-        unknown_parts.count(service.kinds, entities, entities),
-    )
-    shut = await view.entities.shut(entities)
-    nested = NestedEntities(service.kinds, records, stale, unknown, shut, values["lang"])
-    body = {"total": len(records), "trees": [nested.shown(top, values["depth"]) for top in nested.tops]}
+    stale, shut = await view.entities.stale(entities), await view.entities.shut(entities)
+    around = Surroundings(stale, unknown_parts.count(service.kinds, entities, entities), shut)
+    found = maps.EntityTree(service.kinds, records, around)
+    trees = [found.nested(top, values["lang"], values["depth"]) for top in found.tops]
+    body = {"total": len(records), "trees": trees}
     return HttpAnswer(body, view.moment, is_past=view.is_past)
-
-
-class NestedEntities:
-    """The entities of a tree, each with its children. tops: those whose parents are not among them."""
-
-    def __init__(
-        self, kinds: Kinds, records: Sequence[Transition], stale: Any, unknown: unknown_parts.PartsOf, shut: ShutBy,
-        language: str,
-    ) -> None:  # fmt: skip
-        """stale: since when the states of some are stale, by kind and id. unknown: what is not known of their parts.
-
-        shut: what shuts some to new work.
-        """
-        self._shut = shut
-        self._kinds, self._stale, self._unknown, self._language = kinds, stale, unknown, language
-        self._found = {(one.entity.kind, one.entity.id): one for one in records}
-        self._below: dict[tuple[str, str], list[Transition]] = {}
-        self.tops: list[Transition] = []
-        for record in records:
-            above = nearest(kinds, record.entity.kind, record.entity.id, self._found)
-            (self.tops if above is None else self._below.setdefault(above, [])).append(record)
-
-    def shown(self, record: Transition, depth: int | None) -> dict[str, Any]:
-        """An entity with its children; where the depth ends, with the counts of what is below."""
-        key = (record.entity.kind, record.entity.id)
-        found = maps.entity_map(self._kinds, record, self._language, self._stale.get(key), self._unknown, self._shut)
-        children = self._below.get(key, [])
-        if depth == 0:
-            return {**found, "below": self._counted(children)}
-        return {**found, "children": [self.shown(child, None if depth is None else depth - 1) for child in children]}
-
-    def _counted(self, records: Sequence[Transition]) -> dict[str, Counter[str]]:
-        """How many of them, and of what is below, are in which state, by kind."""
-        found: dict[str, Counter[str]] = {}
-        todo = deque(records)
-        while todo:
-            entity = todo.popleft().entity
-            found.setdefault(entity.kind, Counter())[entity.facets[0].state.phase] += 1
-            todo += self._below.get((entity.kind, entity.id), [])
-        return found
 
 
 async def changes(call: Call) -> HttpAnswer:

@@ -3,6 +3,6 @@
 All of it is plain text in fields of their own: nothing that an entity is called or says becomes markup, a header or
 another field.
 Belongs here: `message` (a notice as it is when somebody is told, and what is told of it), `wording` (title and text),
-`plain` (the whole as JSON, CloudEvents), `shapes` (the forms of chat services, own templates), `alerts` (Alertmanager),
-`mail`. Does not: sending (`engine.products.notices.sending`), which options a receiver has (`read_receivers`).
+`shapes` (as JSON, in the forms of chat services, for Alertmanager, as a mail). Does not: sending
+(`engine.products.notices.sending`), which options a receiver has (`read_receivers`).
 """

@@ -1,17 +1,52 @@
-"""The forms in which chat services and others take a message, as tables; own templates have the same form.
+"""The forms in which receivers take a message: as JSON, as chat services have it, as an alert, as a mail.
 
-A form is a map as JSON has it. `{title}` in a text stands for a field. `{"$by": "word", "end": 1, "otherwise": 2}`
-stands for what the value of a field chooses. What fields hold is put into texts only, so it can add no other field.
-Belongs here: the forms, filling one, checking one.
+A form of a chat service, or a template, is a map as JSON has it. `{title}` in a text stands for a field. `{"$by":
+"word", "end": 1, "otherwise": 2}` stands for what the value of a field chooses. What fields hold is put into texts
+only, so it can add no other field. Alertmanager takes states, not messages: what is not sent again is over. Mails are
+plain text, in one thread for each notice.
+Belongs here: the forms, filling one, checking one. Does not: sending, and sending an alert again
+(`engine.products.notices.sending`).
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
 from typing import Any, Final, NamedTuple
 
 from phaseline.engine.products.notices.fold.bodies import wording
-from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
+from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage, time_of
+from phaseline.schemas.records import SECOND, timestamp
 from phaseline.schemas.similar import did_you_mean
+
+KEPT = (
+    "about", "state", "trigger", "said", "cause", "because", "number", "most", "below", "names", "kinds", "left",
+    "since", "opened", "ended", "ended_as", "flapping", "window", "opened_by",
+)  # fmt: skip
+"""What the data of a notice and of a message have in common."""
+
+
+def plain(message: NoticeMessage) -> dict[str, Any]:
+    """The message for programs."""
+    return {
+        "id": message.id, "notice": message.notice, "thread": message.thread, "rule": message.rule,
+        "word": message.word, "severity": message.severity, "title": wording.title(message),
+        "text": wording.text(message), "due": timestamp(message.due) if message.due else "",
+        "sent": timestamp(message.now), "late_seconds": message.late // SECOND, "taken_by": message.taken_by,
+        **{name: message.data[name] for name in KEPT if name in message.data},
+    }  # fmt: skip
+
+
+def cloud_event(message: NoticeMessage, source: str) -> dict[str, Any]:
+    """The message as a CloudEvent in structured mode."""
+    return {
+        "specversion": "1.0", "id": message.id, "source": source, "type": f"notice.{message.word}",
+        "subject": f"notice/{message.notice}", "time": timestamp(message.due or message.now),
+        "datacontenttype": "application/json", "data": plain(message),
+    }  # fmt: skip
+
 
 BY, OTHERWISE = "$by", "otherwise"
 FIELDS = (
@@ -159,3 +194,47 @@ def mistakes(part: Any) -> Iterator[str]:
         yield from (one for name, inner in part.items() if name != BY for one in mistakes(inner))
     elif isinstance(part, list):
         yield from (one for inner in part for one in mistakes(inner))
+
+
+PRIORITY = {"critical": "high", "warning": "normal", "info": "low"}
+
+
+def mail(message: NoticeMessage, sender: str, to: tuple[str, ...], host: str) -> EmailMessage:
+    """The e-mail. host: what stands behind the @ of its ids. Raises `ValueError` for addresses that are none."""
+    found, thread = EmailMessage(policy=SMTP), f"<{message.thread}.notice@{host}>"
+    found["Subject"] = wording.title(message)
+    found["From"] = sender
+    found["To"] = ", ".join(to)
+    found["Date"] = format_datetime(datetime.fromtimestamp(message.now // SECOND, UTC))
+    found["Message-ID"] = f"<{message.id}@{host}>"
+    found["In-Reply-To"] = found["References"] = thread
+    found["Auto-Submitted"] = "auto-generated"
+    found["Importance"] = "normal" if message.is_over else PRIORITY.get(message.severity, "normal")
+    found.set_content(f"{wording.title(message)}\n\n{wording.text(message)}\n")
+    return found
+
+
+ALERT_AGAIN = 60
+"""Seconds after which an open notice is sent again."""
+ALERT_LASTS = 4 * ALERT_AGAIN * SECOND
+"""For how long an alert is open when nobody sends it again, as long as Prometheus lets it be, ns."""
+ALERT_AFTER = 15 * 60 * SECOND
+"""For how long the end of one is sent again, as Prometheus does, ns."""
+
+
+def alert(message: NoticeMessage, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The alert of a notice as it is. Its labels never change, or it would be another alert.
+
+    What has happened and has no end is open for as long as one that is not sent again.
+    """
+    data, opened = message.data, time_of(message.data, "opened") or message.due or message.now
+    ended = time_of(data, "ended") if message.word in ("end", "past") else message.now + ALERT_LASTS
+    said = message._replace(word="end" if message.word in ("end", "past") else "begin", due=message.now)
+    return {
+        "labels": {**labels, "alertname": message.rule, "notice": message.notice, "severity": message.severity},
+        "annotations": {
+            "summary": wording.title(said), "description": wording.text(said),
+            "about": wording.short(str(data.get("about") or ""), wording.LINE),
+        },
+        "startsAt": timestamp(opened), "endsAt": timestamp(max(ended, opened)),
+    }  # fmt: skip

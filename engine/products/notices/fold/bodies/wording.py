@@ -1,6 +1,6 @@
 """The title and the text of a message, for a person with a phone.
 
-Belongs here: sentences, their bounds. Does not: where they stand in a body (`shapes`, `mail`, `alerts`).
+Belongs here: sentences, their bounds. Does not: where they stand in a body (`shapes`).
 """
 
 import re
