@@ -15,7 +15,7 @@ from phaseline.engine.core.beside.free_attributes import opened
 from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.engine.core.reading.unread import without_unread
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.language.beside.free import ATTRIBUTES
+from phaseline.machines.language.fields import ATTRIBUTES
 from phaseline.machines.language.product import CODED, BannedContent, Bans
 from phaseline.machines.language.table import MAX_TEXT, Field
 from phaseline.schemas import codec, envelope

@@ -32,9 +32,8 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ABOUT, CONDITIONS, CONFIRM, PHASE, SEEN
 from phaseline.machines.compiler.retiring.earlier_names import earlier_names
-from phaseline.machines.language.beside.free import ATTRIBUTES, free_attributes
 from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
-from phaseline.machines.language.fields import UID
+from phaseline.machines.language.fields import ATTRIBUTES, UID, free_attributes
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import SIGNALS, Entity, FacetState, LeftOut, Record, Rejection

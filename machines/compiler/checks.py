@@ -13,15 +13,14 @@ from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.compiler.retiring import check_lines, earlier_names
-from phaseline.machines.language import brake, contact, deadlines
-from phaseline.machines.language.beside import signals
-from phaseline.machines.language.beside.free import ATTRIBUTES, FREE
+from phaseline.machines.language import brake, contact, deadlines, signals
 from phaseline.machines.language.endings import END
+from phaseline.machines.language.fields import ATTRIBUTES, FREE
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
-from phaseline.machines.language.state_classes import CLASSES
 from phaseline.machines.language.table import (
     ABSENT,
+    CLASSES,
     COMMON,
     DELETED,
     FROM_DATA,

@@ -7,8 +7,7 @@ Belongs here: lines for states that are still there, lines that lead nowhere or 
 from collections.abc import Iterator, Sequence
 
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone
-from phaseline.machines.language.retired import Retired
-from phaseline.machines.language.table import ABSENT, DELETED, Facet
+from phaseline.machines.language.table import ABSENT, DELETED, Facet, Retired
 from phaseline.schemas.similar import did_you_mean
 
 

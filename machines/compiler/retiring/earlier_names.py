@@ -7,9 +7,8 @@ Belongs here: reading these names, checking them. Does not: giving entities the 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from phaseline.machines.language.beside.free import FREE
 from phaseline.machines.language.endings import END, SHOWS
-from phaseline.machines.language.fields import Field
+from phaseline.machines.language.fields import FREE, Field
 from phaseline.machines.language.table import Table
 
 

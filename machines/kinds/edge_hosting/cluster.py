@@ -16,7 +16,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     stalled,
 )
 from phaseline.machines.kinds.edge_hosting.signals import CLUSTER as SIGNALS
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -38,6 +37,7 @@ from phaseline.machines.language.table import (
     Row,
     Table,
     View,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"

@@ -14,7 +14,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     deletions,
     stalled,
 )
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
     ABSENT,
@@ -36,6 +35,7 @@ from phaseline.machines.language.table import (
     Row,
     Table,
     View,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, DELETING, FAILED = "Creating", "Running", "Updating", "Deleting", "Failed"

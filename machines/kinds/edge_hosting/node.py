@@ -16,7 +16,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     stalled,
 )
 from phaseline.machines.kinds.edge_hosting.signals import NODE as SIGNALS
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -37,6 +36,7 @@ from phaseline.machines.language.table import (
     Pending,
     Row,
     Table,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"

@@ -15,7 +15,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     stalled,
 )
 from phaseline.machines.kinds.edge_hosting.signals import NODE_POOL as SIGNALS
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -38,6 +37,7 @@ from phaseline.machines.language.table import (
     Table,
     View,
     Wants,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, SCALING = "Creating", "Running", "Updating", "Scaling"

@@ -1,10 +1,10 @@
 """What consoles call signals of edge hosting: Kubernetes' conditions of nodes, the vendor's present conditions.
 
 Every other name is a signal too, and is shown as it is.
-Belongs here: these names, a row for each. Does not: the facet (`language.beside.signals`), conditions of phases.
+Belongs here: these names, a row for each. Does not: the facet (`language.signals`), conditions of phases.
 """
 
-from phaseline.machines.language.beside.signal_names import Signal
+from phaseline.machines.language.table import Signal
 
 # fmt: off
 CLUSTER = (

@@ -6,7 +6,6 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 from phaseline.machines.kinds.emco import bundle_state
 from phaseline.machines.kinds.emco.advice import APP_CLUSTER as ADVICE
 from phaseline.machines.kinds.emco.between_contexts import later_contexts
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -22,6 +21,7 @@ from phaseline.machines.language.table import (
     Row,
     Table,
     View,
+    advised,
 )
 from phaseline.schemas.records import State
 

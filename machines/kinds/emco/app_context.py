@@ -16,7 +16,6 @@ from phaseline.machines.kinds.emco.between_contexts import (
     resource_of_current,
 )
 from phaseline.machines.language import deadlines
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -36,6 +35,7 @@ from phaseline.machines.language.table import (
     Table,
     Timeout,
     View,
+    advised,
 )
 from phaseline.schemas.records import State
 

@@ -20,7 +20,6 @@ from phaseline.machines.kinds.emco.bundle_state import ASSESSED, HEALTHS, Health
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kinds.kubernetes.health_labels import UNRULED
 from phaseline.machines.kinds.kubernetes.profiles import HEALTHY, NOT_ASSESSED
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.endings import SHOWS, ReportAfterEnd
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, AttributeIs, Scene
@@ -40,6 +39,7 @@ from phaseline.machines.language.table import (
     RuleEvent,
     Table,
     View,
+    advised,
 )
 from phaseline.schemas.records import State
 

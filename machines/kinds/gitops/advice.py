@@ -2,7 +2,7 @@
 
 from phaseline.machines.kinds.gitops.observe import SYNC_FAILED
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC
-from phaseline.machines.language.advice import advice
+from phaseline.machines.language.table import advice
 
 # fmt: off
 SYNC = advice(

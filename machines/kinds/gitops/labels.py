@@ -7,8 +7,7 @@ Belongs here: the labels that `resource`, `application` and `application_set` sh
 from phaseline.machines.kinds.gitops.advice import SYNC
 from phaseline.machines.kinds.gitops.observe import SYNC_FAILED, SYNCING
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
-from phaseline.machines.language.advice import advised
-from phaseline.machines.language.table import Label
+from phaseline.machines.language.table import Label, advised
 
 # fmt: off
 SYNCS = advised(SYNC, (

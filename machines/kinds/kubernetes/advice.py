@@ -1,7 +1,7 @@
 """What to do about healths. Belongs here: these texts, a row for each health."""
 
 from phaseline.machines.kinds.kubernetes.profiles import DEGRADED, MISSING, NOT_ASSESSED, PAUSED, UNKNOWN
-from phaseline.machines.language.advice import advice
+from phaseline.machines.language.table import advice
 
 # fmt: off
 HEALTH = advice(

@@ -14,8 +14,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
-from phaseline.machines.language.advice import advised
-from phaseline.machines.language.table import Label
+from phaseline.machines.language.table import Label, advised
 
 
 def names_of(health: str) -> tuple[str, ...]:
