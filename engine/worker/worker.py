@@ -39,7 +39,7 @@ from phaseline.engine.worker.services import Services, listen_backlog
 from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.engine.worker.stopping import beside, unless_stopped
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.packages import libraries
+from phaseline.machines.compiler.packages import check_libraries
 from phaseline.schemas.errors import (
     ApiFailed,
     Fenced,
@@ -116,7 +116,7 @@ class Worker:
         if self.kinds.broken:
             raise SetupError.kinds_broken(problem="; ".join(map(str, self.kinds.broken)))
         self.kinds.check()
-        libraries.check(self.kinds)
+        check_libraries(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
         installation = await self._provisioned(stop)

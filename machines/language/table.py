@@ -527,6 +527,11 @@ class Table:
         """All triggers, in the order of the rows."""
         return tuple(dict.fromkeys(row.trigger for facet in self.facets for row in facet.rows))
 
+    @property
+    def earlier_names(self) -> Mapping[str, Field]:
+        """By earlier name, the attribute that is called otherwise now."""
+        return {name: attribute for attribute in self.attributes for name in attribute.was}
+
     def assigned(self, row: Row) -> tuple[str, ...]:
         """Return the attributes that the data of a row's event may set."""
         if isinstance(row.assigns, tuple):

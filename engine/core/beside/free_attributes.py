@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.machines.language.fields import (
     ATTRIBUTES,
     FREE,
@@ -35,7 +34,7 @@ def opened(kind: Kind, data: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in data.items() if name != ATTRIBUTES}
     if not isinstance(given, Mapping):
         raise Invalid(f"data.{ATTRIBUTES} must be a map, found {type(given).__name__}")
-    declared = {field.name for field in kind.table.attributes} | earlier_names(kind.table).keys()
+    declared = {field.name for field in kind.table.attributes} | kind.table.earlier_names.keys()
     own, free = dict[str, Any](), dict[str, Any]()
     for name, value in given.items():
         if name in declared:

@@ -1,6 +1,6 @@
 """A warning about kinds of other packages that cannot be used, and are left out.
 
-Belongs here: which commands say it. Does not: finding broken kinds (`compiler.packages.broken_kinds`).
+Belongs here: which commands say it. Does not: finding broken kinds (`compiler.packages`).
 """
 
 import click
