@@ -15,7 +15,7 @@ from phaseline.machines.compiler.relations import path, placed
 from phaseline.machines.language import contact, signals
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View, Wants
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import did_you_mean
 
 
 def check_tables(tables: tuple[Table, ...]) -> None:

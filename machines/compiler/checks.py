@@ -39,8 +39,8 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas import subjects
+from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import SIGNALS
-from phaseline.schemas.similar import did_you_mean
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
 """Words that subjects of the log contain where the others contain a kind."""

@@ -11,8 +11,8 @@ from typing import Any
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.fields import Field
 from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import Record, Rejection
-from phaseline.schemas.similar import did_you_mean
 
 NOTHING_READS = "nothing reads "
 """How the sentence begins that names such fields."""

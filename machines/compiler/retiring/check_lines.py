@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Retired
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import did_you_mean
 
 
 def problems(facet: Facet) -> Iterator[str]:

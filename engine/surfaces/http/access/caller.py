@@ -13,8 +13,7 @@ from phaseline.engine.surfaces.http.access import source_patterns
 from phaseline.engine.surfaces.http.access.source_patterns import BadPattern
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.cloudevents.actors import BadActor
-from phaseline.schemas.errors import InvalidInput
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import InvalidInput, did_you_mean
 from phaseline.schemas.subjects import BadSubject, check_id
 
 Role = Literal["", "read", "publish", "operate", "try"]

@@ -15,8 +15,7 @@ from phaseline.engine.surfaces.http.access.caller import READ
 from phaseline.engine.surfaces.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.surfaces.page.files import FIRST_SCREEN, INDEX, LOGIN, MAIN, files, modules
 from phaseline.machines.docs import layout, plain
-from phaseline.schemas.errors import NameUnknown, NotFound, PhaselineError
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import NameUnknown, NotFound, PhaselineError, did_you_mean
 from phaseline.schemas.version import __version__
 
 

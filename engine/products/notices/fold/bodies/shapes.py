@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from phaseline.engine.products.notices.fold.bodies import wording
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import did_you_mean
 
 BY, OTHERWISE = "$by", "otherwise"
 FIELDS = (
