@@ -18,7 +18,7 @@ from phaseline.engine.surfaces.doctor import (
     server_checks,
 )
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, failed, ok
-from phaseline.engine.worker.ownership import divided
+from phaseline.engine.worker.ownership import earlier_builds
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import (
     NatsUnreachable,
@@ -78,7 +78,7 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
         return
     installation = Installation(wire, layout, kinds)
     try:
-        await divided.check(installation)
+        await earlier_builds.refuse_divided(installation)
     except NotPermitted:  # workers say it
         pass
     except SetupError as error:
