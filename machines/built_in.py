@@ -2,13 +2,13 @@
 
 Belongs here: the products (`PRODUCTS`), their tables (`BUILT_IN`), the kinds of other packages beside them, and those
 of an installation of notices (`installed`). Does not: any table, finding other packages
-(`compiler.packages.broken_kinds`), checking and compiling tables (`compiler.kinds`).
+(`compiler.packages`), checking and compiling tables (`compiler.kinds`).
 """
 
 from functools import cache
 
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.packages.broken_kinds import load
+from phaseline.machines.compiler.packages import load
 from phaseline.machines.language.product import ClientView, CopiedEvent, LateTable, Product, WorkerService
 from phaseline.machines.language.scripts import SCRIPTS
 

@@ -16,8 +16,6 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform
 
-from phaseline.schemas.similar import did_you_mean
-
 E = TypeVar("E", bound="PhaselineError")
 F = TypeVar("F", bound="PhaselineError")
 _OWN = ("code", "sentence", "exit_code", "status", "remedy", "doctor", "__notes__")
@@ -560,3 +558,15 @@ class LogDamaged(PhaselineError):
 
 class ServerBug(PhaselineError):
     """an error in phaseline: its log has the details, please report it"""
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+    """A question to put behind a wrong name: ` (did you mean cluster?)`; empty if no known name is similar.
+
+    cutoff: how similar, up to 1.
+    """
+    from difflib import get_close_matches  # noqa: PLC0415  # slow to load, and few names are wrong
+
+    by_spelling = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold()[:64], by_spelling, n=1, cutoff=cutoff)
+    return f" (did you mean {by_spelling[close[0]]}?)" if close else ""

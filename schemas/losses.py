@@ -8,7 +8,7 @@ import msgspec
 
 from phaseline.schemas import codec
 from phaseline.schemas.records import Loss, nanoseconds, timestamp
-from phaseline.schemas.upcasting import RECORD_VERSION
+from phaseline.schemas.wire_codec import RECORD_VERSION
 from phaseline.schemas.wire_types import LossData, RecordMap
 
 TYPE = "partition.lost"

@@ -18,6 +18,8 @@ from phaseline.schemas.errors import InvalidInput, NameUnknown
 
 By = Literal["event", "cascade", "view", "tally", "timer", "tables"]
 """How an event led to a record. tables: no event did, a map of states moved the entity when its table changed."""
+CHANGE_OF_TABLES: By = "tables"
+"""Begins the `event` of such a cause, and what follows the position in the ids of its records."""
 Reason = Literal[
     "illegal",
     "guard",

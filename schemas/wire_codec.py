@@ -1,10 +1,11 @@
 """Conversion between the records in memory and their shapes on the wire, in both directions.
 
-Belongs here: which field of `records` becomes which field of `wire_types`. Does not: the shapes themselves
-(`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
+Belongs here: which field of `records` becomes which field of `wire_types`; one step from each version of a record's
+map to the next (tests/golden keeps bytes that each version wrote). Does not: the shapes themselves (`wire_types`), the
+bytes of any other body (`codec`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from sys import intern
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from phaseline.schemas import codec
+from phaseline.schemas.errors import NewerRecord
 from phaseline.schemas.records import (
     NONE,
     NOTHING,
@@ -31,7 +33,6 @@ from phaseline.schemas.records import (
     state,
     timestamp,
 )
-from phaseline.schemas.upcasting import RECORD_VERSION, upcast
 from phaseline.schemas.wire_types import (
     CauseMap,
     EntityMap,
@@ -46,6 +47,8 @@ from phaseline.schemas.wire_types import (
     TransitionPart,
 )
 
+RECORD_VERSION = 2
+"""The version of the records that this package writes."""
 Data = TransitionData | RejectionData | MarkData
 WithEntity = TransitionData | MarkData | TransitionPart | EntityPart
 TRANSITIONED, REJECTED, MARKED = "transitioned", "rejected", "marked"
@@ -131,6 +134,25 @@ def _as_json(record: Record, wire: RecordMap[Data]) -> bytes:
         if len(body) <= LARGEST_JSON:
             return body
     return codec.encode_struct(wire)
+
+
+def _name_tables(body: dict[str, Any]) -> dict[str, Any]:
+    """1 -> 2: records did not name the version of the table that made them."""
+    return {**body, "tableversion": ""}
+
+
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _name_tables}
+"""By version, the function that makes the map of the next version."""
+
+
+def upcast(body: dict[str, Any]) -> dict[str, Any]:
+    """The map of a record in the shape of `RECORD_VERSION`; raises `NewerRecord`."""
+    found: int = body["schemaversion"]
+    if found > RECORD_VERSION:
+        raise NewerRecord(version=found, known=RECORD_VERSION)
+    for version in range(found, RECORD_VERSION):
+        body = STEPS[version](body)
+    return {**body, "schemaversion": RECORD_VERSION}
 
 
 def read(body: bytes) -> Record:

@@ -20,12 +20,12 @@ from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.compiler.relations import Counted
-from phaseline.machines.language.beside.free import ATTRIBUTES
-from phaseline.machines.language.beside.signals import TOLD, UNTOLD
 from phaseline.machines.language.contact import DERIVED, SILENCE_BELOW, SILENT, UNHEARD, UNWATCHED, WAITED
 from phaseline.machines.language.endings import end_of, with_end
+from phaseline.machines.language.fields import ATTRIBUTES
 from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.scripts import ScriptRunner
+from phaseline.machines.language.signals import TOLD, UNTOLD
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import CONTACT, NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id, id_above

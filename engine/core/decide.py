@@ -34,8 +34,8 @@ from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import SNAPSHOT, STAYED
-from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.contact import HEARTBEAT
+from phaseline.machines.language.fields import ATTRIBUTES
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.table import DELETED, Refusal
 from phaseline.schemas.records import Entity, Memory, Reason, Record, Rejection

@@ -23,8 +23,8 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import INTERRUPTED, Step
 from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.compiler.short_ways import Crossing, MovePlan, Passing
-from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.endings import end_of, with_end
+from phaseline.machines.language.fields import ATTRIBUTES
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, Memory, State, Transition
 from phaseline.schemas.subjects import id_above

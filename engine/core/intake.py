@@ -15,7 +15,7 @@ from phaseline.engine.core.beside.free_attributes import opened
 from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.engine.core.reading.unread import without_unread
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.language.beside.free import ATTRIBUTES
+from phaseline.machines.language.fields import ATTRIBUTES
 from phaseline.machines.language.product import CODED, BannedContent, Bans
 from phaseline.machines.language.table import MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
@@ -23,9 +23,9 @@ from phaseline.schemas.bounds import LEVELS, MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.cloudevents.readable import of_batch, of_event
 from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
+from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.shared_values import SHARED
-from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
 

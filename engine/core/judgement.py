@@ -12,7 +12,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.beside.free import ATTRIBUTES
+from phaseline.machines.language.fields import ATTRIBUTES
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, Row, RuleEvent
 from phaseline.schemas.records import Entity, State
 

@@ -17,8 +17,7 @@ from phaseline.engine.core.lives.of_log import is_ahead
 from phaseline.engine.core.message import BATCH_LIMIT, COPY, Message
 from phaseline.engine.core.rejections import situated
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.core.tables_change.change import TablesChange
-from phaseline.engine.core.tables_change.moving import MovingPiece
+from phaseline.engine.core.tables_change.moving import MovingPiece, TablesChange
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve

@@ -31,10 +31,8 @@ from phaseline.engine.core.transitions import Decision, cause_of, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ABOUT, CONDITIONS, CONFIRM, PHASE, SEEN
-from phaseline.machines.compiler.retiring.earlier_names import earlier_names
-from phaseline.machines.language.beside.free import ATTRIBUTES, free_attributes
 from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
-from phaseline.machines.language.fields import UID
+from phaseline.machines.language.fields import ATTRIBUTES, UID, free_attributes
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import SIGNALS, Entity, FacetState, LeftOut, Record, Rejection
@@ -213,7 +211,7 @@ class Snapshot:
         given = item.get(ATTRIBUTES, {})
         found = opened(self.below, {**data, ATTRIBUTES: given})
         settable = () if self.below.judge is None else self.below.judge.attributes
-        own = {field.name for field in self.below.table.attributes} | earlier_names(self.below.table).keys()
+        own = {field.name for field in self.below.table.attributes} | self.below.table.earlier_names.keys()
         unread = [name for name in given if name in own and name not in settable]
         self.unread.update(f"items[].attributes.{name}" for name in unread)
         return {name: value for name, value in found.items() if name not in unread}

@@ -49,7 +49,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     attempts: how many owners in a row have begun at this position, the present one included, and committed nothing yet.
     trying, triers: the event that such an owner was about to decide, and the workers that have noted it; 0 for none.
     origins: by edge. until: the position up to which these are complete; 0 if it is that of the checkpoint.
-    closed: whether an earlier version closed the partition for good (`worker.ownership.divided`); we write no such one.
+    closed: whether an earlier build closed the partition for good (`worker.ownership.earlier_builds`); we write none.
     """
 
     epoch: int = 0

@@ -80,7 +80,7 @@ def is_no_copy(block: bytes | None) -> bool:
 
 
 def is_json_copy(block: bytes | None) -> bool:
-    """Whether a message of LOG is the copy of a record in JSON, which earlier versions wrote (`nats.feed`)."""
+    """Whether a message of LOG is the copy of a record in JSON, which earlier versions wrote (`nats.streams`)."""
     return block is not None and block.find(JSON_COPY) >= 0
 
 

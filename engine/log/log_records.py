@@ -10,7 +10,6 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.tables_change import change
 from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import Written
 from phaseline.engine.log.installation import Installation
@@ -22,7 +21,16 @@ from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.errors import NewerRecord, NotFound
-from phaseline.schemas.records import Entity, EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
+from phaseline.schemas.records import (
+    CHANGE_OF_TABLES,
+    Entity,
+    EntityAfter,
+    Mark,
+    Record,
+    Rejection,
+    Transition,
+    nanoseconds,
+)
 from phaseline.schemas.subjects import quote
 from phaseline.schemas.templates import reading
 
@@ -281,6 +289,6 @@ def change_of(body: bytes) -> tuple[int, str] | None:
     try:
         position, _, rest = wire_codec.read_id(body).partition("-")
         word, _, rest = rest.partition("-")
-        return (int(position), rest.partition("-")[0]) if word == change.WORD else None
+        return (int(position), rest.partition("-")[0]) if word == CHANGE_OF_TABLES else None
     except ValueError:
         return None

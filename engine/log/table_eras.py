@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import LogNote, Notes, Written
 from phaseline.engine.log.installation import Installation

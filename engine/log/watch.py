@@ -18,9 +18,8 @@ from phaseline.engine.nats.stream_reader import StreamReader
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import phase_meant, states_labelled
 from phaseline.schemas import codec
-from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown, did_you_mean
 from phaseline.schemas.records import SIGNALS, Reason, Rejection, Transition, timestamp
-from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 

@@ -1,24 +1,24 @@
 """The five streams of an installation: creating them, finding them (docs/design.md, Streams).
 
-Belongs here: their names, and what is wanted of each. Does not: how an existing one differs from that, and changing it
+Belongs here: their names, what is wanted of each, and the feed, which the metadata of EVENTS keep: in which format
+workers write records. Does not: how an existing one differs from that, and changing it
 (`stream_settings`), reading (`reader`), committing (`worker.ownership.fenced_commit`).
 """
 
 import asyncio
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, Literal, cast
 
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.nats import feed
+from phaseline.engine import logs
 from phaseline.engine.nats.direct_get import last_message_from_leader, origin
-from phaseline.engine.nats.feed import KeptFeed
 from phaseline.engine.nats.stream_settings import report
 from phaseline.engine.nats.stream_settings.fill import KEPT_BYTES
 from phaseline.engine.nats.stream_settings.report import StreamReport
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Settings
+from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, FEEDS, Feed, Settings
 from phaseline.machines.language.product import CopiedEvent
 from phaseline.schemas.errors import (
     ApiFailed,
@@ -40,6 +40,15 @@ LOOK = 1.0
 PARTITIONS = "phaseline.partitions"
 AS_LOG = ("num_replicas", "storage", "placement")
 """What a stream that is made beside an existing LOG has like it, unless the settings say otherwise."""
+
+
+FEED = "phaseline.feed"
+BOTH: Literal["both"] = "both"
+"""A feed that earlier versions had: msgpack, and beside each record a copy in JSON, which all readers skip."""
+KeptFeed = Feed | Literal["both"]
+"""What an installation may have kept."""
+FEED_OF_RUNNING = "workers that run now keep the format that they started with: restart them"
+_logger = logs.get_logger(__name__)
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -75,8 +84,8 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
     copies: the events that LIVE copies. Without any, LIVE is left to others.
 
     If the settings want another feed than the installation has, it has that one from now on, unless the former one was
-    removed (`worker.former_feed`). Raises `SetupError` if it has another number of partitions than the settings
-    want, and `SetupError.streams_differ` if a worker cannot work with it.
+    removed (`worker.ownership.earlier_builds`). Raises `SetupError` if it has another number of partitions than the
+    settings want, and `SetupError.streams_differ` if a worker cannot work with it.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "json")
     found = await _own_events(wire, layout)
@@ -87,9 +96,9 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
         window = {"duplicate_window": int(DEFAULT_WINDOW * SECOND)}
         await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})
         found = await _config(wire, layout.events) or {}
-    layout = layout_of(settings, _partitions(found, settings), feed.kept_feed(found))
-    if settings.feed is not None and layout.feed not in (settings.feed, feed.BOTH):
-        await feed.change(wire, layout.events, found, settings.feed)
+    layout = layout_of(settings, _partitions(found, settings), kept_feed(found))
+    if settings.feed is not None and layout.feed not in (settings.feed, BOTH):
+        await change_feed(wire, layout.events, found, settings.feed)
         layout = replace(layout, feed=settings.feed)
     for name, config in stream_configs(settings, layout, copies).items():
         if (present := await _config(wire, name)) is None:
@@ -135,7 +144,7 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     found = await _own_events(wire, layout)
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
-    return layout_of(settings, _partitions(found, settings), feed.kept_feed(found))
+    return layout_of(settings, _partitions(found, settings), kept_feed(found))
 
 
 async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
@@ -231,7 +240,7 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
         **{name: int(one * SECOND) for name, one in times.items() if one is not None},
         "subjects": [f"{prefix}.events.*.>"],
         "subject_transform": {"src": f"{prefix}.events.*.>", "dest": inbox},
-        "metadata": {PARTITIONS: str(partitions), feed.KEY: layout.feed},
+        "metadata": {PARTITIONS: str(partitions), FEED: layout.feed},
         # Due timers arrive like events, on a subject that only the server can write. Where EVENTS has no copy of one,
         # and its first messages are gone, the server would skip those that came before its last message.
         "sources": [
@@ -300,3 +309,19 @@ def lease(settings: Settings) -> dict[str, Any]:
         "max_msgs_per_subject": 1,
         "allow_msg_ttl": True,
     }
+
+
+def kept_feed(config: dict[str, Any]) -> KeptFeed:
+    """The feed that the configuration of EVENTS says; raises `SetupError.feed_unknown`."""
+    found = config.get("metadata", {}).get(FEED, "msgpack")
+    if found not in (*FEEDS, BOTH):
+        raise SetupError.feed_unknown(found=found, do="update it")
+    return cast("KeptFeed", found)
+
+
+async def change_feed(wire: Wire, stream: str, config: dict[str, Any], feed: Feed) -> None:
+    """Keep another feed from now on. stream, config: EVENTS. Raises as `Wire.api` does."""
+    before = kept_feed(config)
+    changed = {**config, "metadata": {**config.get("metadata", {}), FEED: feed}}
+    await wire.api(f"STREAM.UPDATE.{stream}", changed)
+    _logger.warning("feed_changed", stream=stream, before=before, feed=feed, hint=FEED_OF_RUNNING)

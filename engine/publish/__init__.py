@@ -1,6 +1,6 @@
 """Publishes events: makes them, stores them, and follows them to their outcomes.
 
 Belongs here: `compose` (an event from its parts), `single` (one event), `pipeline` (many events), `event_file` (events
-in files), `outcomes` (the records that an event made), `backlog` (events without an outcome), `living_workers` (who
+in files), `outcomes` (the records that an event made), `backlog` (events without an outcome, and who
 could decide them).
 """

@@ -10,11 +10,12 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from phaseline.engine.log import checkpoint
+from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
-from phaseline.engine.nats.direct_get import message_from_leader
-from phaseline.engine.publish.living_workers import living
+from phaseline.engine.nats.direct_get import LastMessage, gather, message_from_leader
+from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.errors import (
     ApiFailed,
@@ -118,7 +119,7 @@ async def _workers(installation: Installation) -> int | None:
     """How many workers are alive, by their leases; None if this user may not read them."""
     wire = installation.wire
     try:
-        return len(await living(wire, installation.layout, min(PATIENCE, wire.settings.request_timeout)))
+        return len(await living_workers(wire, installation.layout, min(PATIENCE, wire.settings.request_timeout)))
     except (NotPermitted, NoAnswer, ApiFailed):
         return None
 
@@ -146,3 +147,21 @@ async def first_waiting(installation: Installation, partition: int) -> OldestEve
     wanted = {"seq": after + 1, "next_by_subj": subjects.stored(partition)}
     found = await message_from_leader(installation.wire, layout.events, wanted)
     return None if found is None else OldestEvent(partition, found.sequence, found.time_ns)
+
+
+async def living_workers(wire: Wire, layout: Layout, timeout: float = 10.0) -> frozenset[str]:
+    """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported.
+
+    Raises as `gather` does, and `ApiFailed`.
+    """
+    keys = f"{layout.prefix}.lease.worker."
+    get = wire.api_subject(f"DIRECT.GET.{layout.lease}")
+    alive = set[str]()
+    for reply in await gather(wire, get, {"multi_last": [f"{keys}>"]}, timeout):
+        name = reply.headers["Nats-Subject"].removeprefix(keys)
+        if "Nats-TTL" in reply.headers and reply.data == name.encode() and not foreign.holds_copy(reply):
+            alive.add(name)
+        else:
+            key = LastMessage(reply.data, int(reply.headers["Nats-Sequence"]), f"{keys}{name}", None)
+            foreign.report(layout.lease, key)
+    return frozenset(alive)

@@ -19,9 +19,8 @@ from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.cloudevents.extensions import Extension
 from phaseline.schemas.envelope import Event, ExtendedEvent, Invalid
-from phaseline.schemas.errors import EventRefused
+from phaseline.schemas.errors import EventRefused, did_you_mean
 from phaseline.schemas.records import Reason
-from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
 
 

@@ -20,7 +20,6 @@ from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.repeated import repeated_by
 from phaseline.engine.publish.single import Receipt, publish
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotFound, Undecided
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
@@ -52,7 +51,7 @@ def unread_text(kinds: Kinds, type_: str, unread: Iterable[str]) -> str:
     kind, _, trigger = type_.partition(".")
     if kind not in kinds:
         return said_unread(unread, (), {})
-    return said_unread(unread, kinds[kind].declared.get(trigger, ()), earlier_names(kinds[kind].table))
+    return said_unread(unread, kinds[kind].declared.get(trigger, ()), kinds[kind].table.earlier_names)
 
 
 class Outcome(NamedTuple):

@@ -14,7 +14,7 @@ from phaseline.engine.core import process
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.log_records import cause_of, change_of

@@ -24,7 +24,7 @@ from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import StreamReader, first_since, read_all, reader_of
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
-from phaseline.engine.worker.ownership import divided, former_owner
+from phaseline.engine.worker.ownership import earlier_builds, former_owner
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds
@@ -155,7 +155,7 @@ class ServerLog:
     @classmethod
     async def measured(cls, installation: Installation, span: Span, *, records: bool = True) -> Self:
         """Only find out which events exist, and up to where they are decided. Raises `SetupError.partitions_moved`."""
-        await divided.check(installation)
+        await earlier_builds.refuse_divided(installation)
         log = cls(installation, span, records=records)
         await log._measure()
         return log

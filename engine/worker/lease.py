@@ -18,7 +18,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.api_reply import EXPECTED
 from phaseline.engine.nats.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.publish import server_outages
-from phaseline.engine.publish.living_workers import living
+from phaseline.engine.publish.backlog import living_workers
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.stopping import unless_stopped, until_stopped
 from phaseline.schemas import codec
@@ -313,7 +313,7 @@ class Leases:
 
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
-        return await living(self._wire, self._layout)
+        return await living_workers(self._wire, self._layout)
 
     async def give_up(self, partition: int) -> None:
         """Delete the lease of `partition`, so that another worker can take it at once."""

@@ -1,7 +1,8 @@
 """The loop of one partition: fetch events, decide them, commit their records, go on (docs/design.md, The commit).
 
-Belongs here: the loop, taking the partition over before it and leaving it after it. Does not: which events are at hand
-(`inbox`), how long deciding may take (`deciding`), rules (`core.decide`), commits (`commits`).
+Belongs here: the loop, taking the partition over before it and leaving it after it; when to look for what is missing.
+Does not: which events are at hand (`inbox`), how long deciding may take (`deciding`), rules (`core.decide`), commits
+(`commits`), what is done about something missing (`ownership.event_loss`, `ownership.repair_timers`).
 """
 
 import asyncio
@@ -15,18 +16,47 @@ from phaseline.engine.core.counts.outcomes import Outcomes
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.nats.reader import Reader
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.commits import Commits, WorkerShares
 from phaseline.engine.worker.deciding import CAREFUL, Decider, DecidingThread, Tries, is_of_the_event
 from phaseline.engine.worker.erasure import Erasure
 from phaseline.engine.worker.inbox import Inbox, Supply
 from phaseline.engine.worker.measures import Census, census
-from phaseline.engine.worker.ownership import oversized_commit
+from phaseline.engine.worker.ownership import oversized_commit, repair_timers
 from phaseline.engine.worker.ownership.claim import Claim
-from phaseline.engine.worker.ownership.claim_watch import ClaimWatch
+from phaseline.engine.worker.ownership.event_loss import LossWatch
 from phaseline.engine.worker.ownership.load_states import Holding, PartitionStates
 from phaseline.engine.worker.ownership.takeover import take_over
 from phaseline.schemas.errors import NoAnswer
+
+
+class ClaimWatch:
+    """What a partition looks after now and then, between two commits: events that are dropped, timers that are gone."""
+
+    def __init__(self, installation: Installation, claim: Claim) -> None:
+        self._installation, self._claim = installation, claim
+        self._losses = LossWatch(installation, claim)
+        now, pacing = time.monotonic(), installation.pacing
+        self._events_due, self._timers_due = now + pacing.look_at_events, now + pacing.look_at_timers
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for a look."""
+        return time.monotonic() >= self._events_due
+
+    async def look(self, inbox: Reader, passed: int) -> None:
+        """Look, and commit what follows. Call it while all that was decided is committed.
+
+        passed: as for `Claim.pass_over`.
+        """
+        await self._losses.look(inbox)
+        if time.monotonic() >= self._timers_due:
+            await repair_timers.repair(self._installation, self._claim)
+            self._timers_due = time.monotonic() + self._installation.pacing.look_at_timers
+        self._events_due = time.monotonic() + self._installation.pacing.look_at_events
+        await self._claim.pass_over(passed)
+
 
 T = TypeVar("T")
 

@@ -24,12 +24,12 @@ from phaseline.engine.nats.stream_settings.stream_watch import StreamWatch
 from phaseline.engine.nats.streams import MINIMUM_SERVER, provision
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import PACING, Pacing, Settings
-from phaseline.engine.worker import former_feed, hand_over
+from phaseline.engine.worker import hand_over
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
-from phaseline.engine.worker.ownership import divided, identity_keeping
+from phaseline.engine.worker.ownership import earlier_builds, identity_keeping
 from phaseline.engine.worker.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.worker.ownership.load_together import Loading
 from phaseline.engine.worker.ownership.log_watch import LogWatch
@@ -39,7 +39,7 @@ from phaseline.engine.worker.services import Services, listen_backlog
 from phaseline.engine.worker.sites.inlet_keeping import InletKeeper
 from phaseline.engine.worker.stopping import beside, unless_stopped
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.packages import libraries
+from phaseline.machines.compiler.packages import check_libraries
 from phaseline.schemas.errors import (
     ApiFailed,
     Fenced,
@@ -116,7 +116,7 @@ class Worker:
         if self.kinds.broken:
             raise SetupError.kinds_broken(problem="; ".join(map(str, self.kinds.broken)))
         self.kinds.check()
-        libraries.check(self.kinds)
+        check_libraries(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
         installation = await self._provisioned(stop)
@@ -200,8 +200,8 @@ class Worker:
     async def _checked(self) -> Installation:
         layout = await provision(self.wire, self.settings, self.kinds.copies.values())
         installation = Installation(self.wire, layout, self.kinds, pacing=self.pacing)
-        await divided.check(installation)
-        installation = await former_feed.leave(installation, self.settings.feed)
+        await earlier_builds.refuse_divided(installation)
+        installation = await earlier_builds.leave_former_feed(installation, self.settings.feed)
         eras = await table_eras.check_all(installation, self.settings.accept_tables)
         await survey.check(installation, eras, self.settings.accept_stranded)
         await identity_keeping.ensured(installation, self.name)

@@ -12,11 +12,10 @@ from phaseline.machines.compiler.checks import WrongTable, meant, unfit
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.compiler.relations import path, placed
-from phaseline.machines.language import contact
-from phaseline.machines.language.beside import signals
+from phaseline.machines.language import contact, signals
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View, Wants
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import did_you_mean
 
 
 def check_tables(tables: tuple[Table, ...]) -> None:

@@ -12,16 +12,15 @@ from typing import Any
 from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
-from phaseline.machines.compiler.retiring import check_lines, earlier_names
-from phaseline.machines.language import brake, contact, deadlines
-from phaseline.machines.language.beside import signals
-from phaseline.machines.language.beside.free import ATTRIBUTES, FREE
-from phaseline.machines.language.endings import END
+from phaseline.machines.compiler.retiring import check_lines
+from phaseline.machines.language import brake, contact, deadlines, signals
+from phaseline.machines.language.endings import END, SHOWS
+from phaseline.machines.language.fields import ATTRIBUTES, FREE
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
-from phaseline.machines.language.state_classes import CLASSES
 from phaseline.machines.language.table import (
     ABSENT,
+    CLASSES,
     COMMON,
     DELETED,
     FROM_DATA,
@@ -40,8 +39,8 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas import subjects
+from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import SIGNALS
-from phaseline.schemas.similar import did_you_mean
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
 """Words that subjects of the log contain where the others contain a kind."""
@@ -145,13 +144,32 @@ def _names(table: Table) -> Iterator[str]:
         if field.name in DATA_WORDS:
             yield f"{field.name!r} already has a meaning in every event's data: rename the field or attribute"
         yield from _values(field)
-    yield from earlier_names.problems(table)
+    yield from _earlier_names(table)
     if table.kind in LOG_WORDS:
         yield f"{table.kind!r} is a word that subjects of the log contain: rename the kind"
     if not table.id:
         yield "the table has no `id`: name the parts of its ids, for example id=('site', 'lamp')"
     if not table.facets:
         yield "the table has no facet: write at least one in `facets`"
+
+
+def _earlier_names(table: Table) -> Iterator[str]:
+    """Earlier names that are still there or stand twice, and those of what no entity keeps."""
+    present, seen = {field.name for field in table.attributes}, dict[str, str]()
+    for field in table.attributes:
+        for name in field.was:
+            if name in present:
+                yield f"{field.name} was {name}, but {name} still is an attribute: remove that, or the earlier name"
+            elif name in (FREE, END, SHOWS):
+                yield f"{field.name} was {name}, but the engine keeps something of its own there: remove it from was="
+            elif name in seen:
+                yield f"{field.name} and {seen[name]} were {name}: remove the earlier name from one of them"
+            seen.setdefault(name, field.name)
+    data = (field for fields in table.fields.values() for field in fields)
+    added = (field for interpret in table.interprets for field in interpret.fields)
+    for field in (*data, *added):
+        if field.was:
+            yield f"{field.name} has an earlier name, but no entity keeps a field of data: remove was="
 
 
 def _values(field: Field) -> Iterator[str]:

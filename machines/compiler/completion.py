@@ -7,10 +7,10 @@ the version, which is that of the written table (`fingerprint`).
 from collections.abc import Iterable
 from dataclasses import replace
 
-from phaseline.machines.language.beside.signals import with_signals
 from phaseline.machines.language.brake import with_brake
 from phaseline.machines.language.contact import FACET, has_contact, with_contact, with_kinds_below
 from phaseline.machines.language.deadlines import with_deadlines
+from phaseline.machines.language.signals import with_signals
 from phaseline.machines.language.table import CHILDREN, DELETED, LIVE, OWNER_GONE, Cascade, Facet, Row, Table
 from phaseline.schemas.records import SIGNALS
 

@@ -16,10 +16,8 @@ from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import expiring_conditions
 from phaseline.machines.compiler.late.tables import late_trees, table_of
 from phaseline.machines.compiler.machine import NO_CANDIDATES, FacetMachine, Step, candidates_of, starts_of_trigger
-from phaseline.machines.language.beside.free import ATTRIBUTES
-from phaseline.machines.language.beside.signals import telling, with_signals
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
-from phaseline.machines.language.fields import BY_ROLE, COMMON
+from phaseline.machines.language.fields import ATTRIBUTES, BY_ROLE, COMMON
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.product import (
     Bans,
@@ -31,6 +29,7 @@ from phaseline.machines.language.product import (
     copies_of,
     load,
 )
+from phaseline.machines.language.signals import telling, with_signals
 from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id

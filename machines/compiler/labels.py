@@ -11,10 +11,10 @@ from typing import Any
 
 from phaseline.machines.compiler.conditions import aliases_of, own_condition
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.language.beside.signals import TOLD
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.language_tags import ENGLISH, text_in
 from phaseline.machines.language.predicates import AttributeIs
+from phaseline.machines.language.signals import TOLD
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label, View
 from phaseline.schemas.records import SIGNALS, FacetState, State
 from phaseline.schemas.state_choice import Labelled

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import msgspec
 
 from phaseline.machines.compiler.reports import SNAPSHOT, UNREQUESTED
-from phaseline.machines.language.beside.signals import ATTRIBUTE
 from phaseline.machines.language.contact import FACET, HEARD, HEARD_AT, HEARTBEAT
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
+from phaseline.machines.language.signals import ATTRIBUTE
 from phaseline.machines.language.table import REPORTED, Cascade, Facet, Table
 from phaseline.schemas.records import State
 

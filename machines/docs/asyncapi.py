@@ -12,7 +12,7 @@ from phaseline.machines.docs import json_schema, messages
 from phaseline.schemas.envelope import SCHEMA_VERSION
 from phaseline.schemas.records import Reason, What
 from phaseline.schemas.subjects import Subjects
-from phaseline.schemas.upcasting import RECORD_VERSION
+from phaseline.schemas.wire_codec import RECORD_VERSION
 
 Map = dict[str, Any]
 WORDS = ("kind", "trigger", "facet", "state", "reason", "partition", "id")

@@ -17,7 +17,7 @@ from phaseline.machines.language.fields import BY_ROLE
 from phaseline.machines.language.table import ABSENT, COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event
-from phaseline.schemas.upcasting import RECORD_VERSION
+from phaseline.schemas.wire_codec import RECORD_VERSION
 from phaseline.schemas.wire_types import LossData, MarkData, RecordMap, RejectionData, TransitionData
 
 Schema = dict[str, Any]

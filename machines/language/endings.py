@@ -8,8 +8,8 @@ afterwards (`engine.core.after_end`).
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.machines.language.beside.signals import TOLD as STANDING
 from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.signals import TOLD as STANDING
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Label, Role
 from phaseline.schemas.records import SIGNALS, State, timestamp
 

@@ -1,8 +1,10 @@
 """Fields of events and attributes of entities, and the values that rules get and return.
 
 Belongs here: `Field`, `RuleEvent`, `Refusal`, and the fields that every event may have (`COMMON`), every observation
-(`UID`, `LOG`) and every request (`IF_VERSION`, `LOG`).
-Does not: states and rows (`table`), reading an event from the wire (`engine.core.intake`).
+(`UID`, `LOG`) and every request (`IF_VERSION`, `LOG`); the words and bounds of free attributes: what publishers keep of
+an entity under names that no table lists.
+Does not: states and rows (`table`), reading an event from the wire (`engine.core.intake`), merging free attributes
+(`engine.core.beside.free_attributes`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -115,3 +117,18 @@ Attributes = Mapping[str, Any]
 """The attributes of an entity, by name."""
 ComputeRule = Callable[[Attributes, RuleEvent], Attributes | Refusal]
 """A function that returns an entity's new attributes, given the present ones and the event."""
+
+ATTRIBUTES = "attributes"
+"""The field of every event's data, and of items of snapshots, that holds attributes by name, free ones among them."""
+FREE = "free"
+"""The attribute of an entity that holds its free attributes. No rule of a kind can mistake one for its own."""
+MOST_FREE = 64
+"""The most free attributes of an entity."""
+LONGEST_FREE_NAME, LONGEST_FREE_TEXT = 128, 1_024
+"""The most characters of a name, and of a text."""
+
+
+def free_attributes(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The free attributes of an entity, by name."""
+    found: Mapping[str, Any] = attributes.get(FREE) or {}
+    return found

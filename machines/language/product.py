@@ -1,7 +1,7 @@
 """A product: what a package adds to Phaseline, as data.
 
 Belongs here: `Product` and its parts, several bans as one (`Bans`), loading what a text names (`load`). Does not:
-finding products (`compiler.packages.broken_kinds`), the products that come with Phaseline (`built_in`), what is done
+finding products (`compiler.packages`), the products that come with Phaseline (`built_in`), what is done
 with a part.
 """
 

@@ -1,21 +1,19 @@
 """The classes of a table: the table itself, its facets, labels, rows, views, cascades and timeouts.
 
-Belongs here: what an author may write, each field explained. Does not: predicates, sources and fields (the other
-modules of this package), the checks of a table (`compiler.checks`), running it (`compiler.machine`), the rows that
-every table gets when it is compiled (by `compiler.reports` and `compiler.completion`).
+Belongs here: what an author may write, each field explained; the classes of states. Does not: predicates, sources and
+fields (the other modules of this package), the checks of a table (`compiler.checks`), running it (`compiler.machine`),
+the rows that every table gets when it is compiled (by `compiler.reports` and `compiler.completion`).
 How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, get_args
 
-from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
+from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
-from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
-from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
 
 __all__ = [
@@ -96,6 +94,12 @@ Role = Literal["intent", "observation", "derived"]
 KnownBy = Literal["observations", "anything", "itself"]
 """Which events make an unknown entity known; see `Table`."""
 
+StateClass = Literal["bad", "unknown", "busy", "excused", "good", "gone"]
+"""`good`: as it should be. `busy`: on its way. `bad`: wrong. `excused`: not in use, but nothing is wrong, such as
+stopped or cordoned. `gone`: its life is over. `unknown`: nobody knows."""
+CLASSES: tuple[StateClass, ...] = get_args(StateClass)
+"""All classes; of several, the first one counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -121,6 +125,42 @@ class Label:
     state_class: StateClass | None = None
     advice: Mapping[str, str] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
+
+
+Advice = Mapping[str, Mapping[str, str]]
+"""By a state (`Failed [StockOut]`), a condition or a phase: what to do, by language."""
+
+
+def advice(*rows: tuple[str, str, str]) -> Advice:
+    """The table with these rows: a state, a condition or a phase; what to do in English and in Chinese."""
+    return {name: {ENGLISH: english, "zh": chinese} for name, english, chinese in rows}
+
+
+def advised(texts: Advice, labels: Iterable[Label]) -> tuple[Label, ...]:
+    """The labels, each with its advice where there is one: that of its state before that of its condition or phase."""
+    return tuple(replace(one, advice=_of(texts, one)) for one in labels)
+
+
+def _of(texts: Advice, label: Label) -> Mapping[str, str]:
+    state = State(label.phase, (label.condition,) if label.condition else ())
+    names = (str(state), label.condition or "", label.phase)
+    return next((texts[name] for name in names if name in texts), label.advice)
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What consoles say of a signal. Every other name is a signal too, and is shown as it is.
+
+    name: the name.
+    en: what it is called in English.
+    others: what it is called in other languages, by their tags.
+    state_class: what it means while it stands.
+    """
+
+    name: str
+    en: str
+    others: Mapping[str, str] = field(default_factory=dict)
+    state_class: StateClass = "excused"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,6 +368,22 @@ class Wants:
     same: str
 
 
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A state that a facet had in an earlier table, and where entities go that are in it when the tables change.
+
+    phase: the phase of the earlier state.
+    to: the phase that the base gets: one of the table, or the phase of another line, which then leads on.
+    has: a condition; with it, the line is for bases of the phase with this condition. The phase itself may still exist.
+    condition: the condition that comes with the phase `to`. It can be left out if the phase has only one.
+    """
+
+    phase: str
+    to: str
+    has: str | None = None
+    condition: str | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Facet:
     """One state machine of a kind.
@@ -434,7 +490,7 @@ class Table:
         beside those that name a whole state (`adopt`, `reported`). None: its id is a declared place, and the identity
         of what stands there is only shown.
     signals: whether reporters say of it what no table lists. It gets the facet and the attribute `signals`, and the
-        observation `condition` (`language.beside.signals`).
+        observation `condition` (`language.signals`).
     signal_names: what consoles call some of these, each a `Signal`.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.
@@ -470,6 +526,11 @@ class Table:
     def triggers(self) -> tuple[str, ...]:
         """All triggers, in the order of the rows."""
         return tuple(dict.fromkeys(row.trigger for facet in self.facets for row in facet.rows))
+
+    @property
+    def earlier_names(self) -> Mapping[str, Field]:
+        """By earlier name, the attribute that is called otherwise now."""
+        return {name: attribute for attribute in self.attributes for name in attribute.was}
 
     def assigned(self, row: Row) -> tuple[str, ...]:
         """Return the attributes that the data of a row's event may set."""

@@ -24,7 +24,7 @@ from phaseline.schemas.records import (
     nanoseconds,
     timestamp,
 )
-from phaseline.schemas.upcasting import RECORD_VERSION
+from phaseline.schemas.wire_codec import RECORD_VERSION
 from phaseline.schemas.wire_types import EntityPart, FacetMap, RecordMap, RecordPart, StateMap, TransitionPart
 
 WITH_ENTITY = (".transitioned", ".marked")

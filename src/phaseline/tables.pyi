@@ -25,7 +25,6 @@ from phaseline.machines.language.product import NoProducts as NoProducts
 from phaseline.machines.language.product import Product as Product
 from phaseline.machines.language.product import ProductCommand as ProductCommand
 from phaseline.machines.language.product import WorkerService as WorkerService
-from phaseline.machines.language.retired import Retired as Retired
 from phaseline.machines.language.rules import Revision as Revision
 from phaseline.machines.language.rules import Uses as Uses
 from phaseline.machines.language.rules import rule as rule
@@ -54,6 +53,7 @@ from phaseline.machines.language.table import KnownBy as KnownBy
 from phaseline.machines.language.table import Label as Label
 from phaseline.machines.language.table import OnTally as OnTally
 from phaseline.machines.language.table import Pending as Pending
+from phaseline.machines.language.table import Retired as Retired
 from phaseline.machines.language.table import Role as Role
 from phaseline.machines.language.table import Row as Row
 from phaseline.machines.language.table import Table as Table

@@ -25,7 +25,7 @@ from phaseline.engine.log.questions.tree_index import TreeIndex
 from phaseline.engine.surfaces.overview.overview import Overview, OverviewMaker, as_map, overview
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, Record, Transition
 from phaseline.schemas.state_choice import StateChoice

@@ -9,7 +9,7 @@ import pytest
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tables_change import moving, stranded
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.surfaces.testing.laws import same
 from phaseline.engine.surfaces.testing.recompute import Recomputed

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.worker.ownership import divided
+from phaseline.engine.worker.ownership import earlier_builds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, SetupError
 from tests.support.archives import run_archive
@@ -116,7 +116,7 @@ async def test_by_the_copy_of_a_closed_partition_if_the_log_was_emptied(wire: Wi
 async def test_a_note_that_says_nothing_is_none(wire: Wire, settings: Settings, values: dict[str, Any]) -> None:
     installation = await with_history(wire, settings)
     await note(wire, installation.layout, **values)
-    await divided.check(installation)
+    await earlier_builds.refuse_divided(installation)
 
 
 async def test_what_no_worker_wrote_is_no_sign(wire: Wire, settings: Settings) -> None:
@@ -126,7 +126,7 @@ async def test_what_no_worker_wrote_is_no_sign(wire: Wire, settings: Settings) -
     for partition in (0, "x"):
         await wire.publish_acked(subjects.checkpoint(partition), b'{"closed":true,"epoch":1}')
     await copied(wire, layout)
-    await divided.check(installation)
+    await earlier_builds.refuse_divided(installation)
     async with at_work(settings, wire):
         await publish(wire, list(RandomEvents(settings.prefix).life(20, 3, 2)))
         await until_decided(wire, layout)

@@ -10,8 +10,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import advice_of, message_of, phase_meant
 from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.kinds.gitops.application import APPLICATION
-from phaseline.machines.language.advice import advice, advised
-from phaseline.machines.language.table import Facet, Label, Table
+from phaseline.machines.language.table import Facet, Label, Table, advice, advised
 from phaseline.schemas.records import FacetState, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS, KINDS_OF_PRODUCT
 

@@ -12,7 +12,7 @@ from phaseline.engine.surfaces.cli import names
 from phaseline.engine.surfaces.cli.doctor import doctor
 from phaseline.engine.surfaces.doctor import installation_checks
 from phaseline.machines import built_in
-from phaseline.machines.compiler.packages.broken_kinds import load
+from phaseline.machines.compiler.packages import load
 from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection

@@ -6,9 +6,8 @@ from phaseline import testing
 from phaseline.engine.surfaces.testing.scenario import Given
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import At
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, Label, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, Label, Retired, Row, Table
 from phaseline.schemas.records import SECOND, Entity, Stay, nanoseconds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.lamp_table import FACET, lamp

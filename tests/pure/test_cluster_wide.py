@@ -10,9 +10,9 @@ from phaseline.engine.products.gitops import assess
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.machines.kinds.kubernetes.diff.types import kinds
+from phaseline.machines.kinds.kubernetes.manifest_id import CLUSTER_WIDE
 from phaseline.machines.kinds.kubernetes.observation import ObservedPair
 from phaseline.machines.kinds.kubernetes.pairs import key_of, pair_up
-from phaseline.machines.kinds.kubernetes.scopes import CLUSTER_WIDE
 from tests.support.custom_kinds import custom, definition
 from tests.support.manifests import config, kubernetes_object
 

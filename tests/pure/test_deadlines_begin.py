@@ -2,7 +2,7 @@
 
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.surfaces.testing.histories import SUBJECTS, event, play
 from phaseline.machines.language.scripts import NoScripts

@@ -15,12 +15,11 @@ from phaseline.machines.kinds.edge_hosting.node import NODE
 from phaseline.machines.kinds.emco.emco_resource import EMCO_RESOURCE
 from phaseline.machines.kinds.gitops import observe
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
-from phaseline.machines.language import fields, predicates, retired, sources, table
-from phaseline.machines.language.beside import signal_names
-from phaseline.machines.language.beside.signals import with_signals
+from phaseline.machines.language import fields, predicates, sources, table
 from phaseline.machines.language.contact import with_contact
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
+from phaseline.machines.language.signals import with_signals
 from phaseline.machines.language.table import Field, Row, Table, Timeout
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
@@ -95,7 +94,7 @@ def test_a_set_counts_by_what_it_holds() -> None:
 
 LANGUAGE = {
     each
-    for module in (fields, predicates, retired, signal_names, sources, table)
+    for module in (fields, predicates, sources, table)
     for each in vars(module).values()
     if isinstance(each, type) and each.__module__ == module.__name__ and is_dataclass(each)
 }

@@ -16,7 +16,7 @@ from phaseline.engine.surfaces.testing.histories import SUBJECTS, event
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS, installed
 from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.packages import libraries as needs
+from phaseline.machines.compiler.packages import check_libraries
 from phaseline.machines.kinds.gitops import resource
 from phaseline.machines.language.product import Product
 from phaseline.machines.language.scripts import NoScripts
@@ -67,14 +67,14 @@ def test_the_error_says_what_to_install(without: Any, module: str, rules: dict[s
 
 @pytest.mark.parametrize("module", ["lupa", "jq", "jsonpointer", "yaml"])
 def test_kinds_are_checked_before_anything_is_decided(without: Any, module: str) -> None:
-    needs.check(installed())
+    check_libraries(installed())
     without(module)
     with pytest.raises(NotInstalled, match=r"the kind \w+ needs .*phaseline\[gitops\]"):
-        needs.check(BUILT_IN_KINDS)
-    needs.check(
+        check_libraries(BUILT_IN_KINDS)
+    check_libraries(
         Kinds(tuple(table for table in BUILT_IN if table.kind in ("cluster", "node_pool", "node", "component")))
     )
-    needs.check(sample_kinds.KINDS)
+    check_libraries(sample_kinds.KINDS)
 
 
 def test_an_event_is_not_rejected_because_a_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,4 +109,4 @@ def test_a_library_of_another_package_is_named(monkeypatch: pytest.MonkeyPatch) 
     rules = {one.revision.name for one in declarations(resource.RESOURCE)}
     weather = Product("weather", libraries=dict.fromkeys(rules, ("forecast",)))
     with pytest.raises(NotInstalled, match="the kind resource needs forecast, which is not installed here"):
-        needs.check(Kinds(BUILT_IN, checked=BUILT_IN, products=(weather,)))
+        check_libraries(Kinds(BUILT_IN, checked=BUILT_IN, products=(weather,)))

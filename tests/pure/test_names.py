@@ -6,8 +6,7 @@ from click.shell_completion import CompletionItem
 
 from phaseline.engine.surfaces.cli import cli, names
 from phaseline.machines.built_in import installed
-from phaseline.schemas.errors import NameUnknown
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import NameUnknown, did_you_mean
 
 
 @pytest.mark.parametrize(

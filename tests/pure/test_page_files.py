@@ -9,7 +9,7 @@ import re
 
 from phaseline.engine.surfaces.page.files import INDEX, files, packed
 from phaseline.machines.built_in import installed
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from tests.support.command import ROOT
 
 LIMIT = 180_000

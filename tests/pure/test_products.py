@@ -15,8 +15,8 @@ from phaseline.engine.surfaces.http.app import Router
 from phaseline.engine.surfaces.http.call import Call, HttpAnswer
 from phaseline.engine.surfaces.http.routes import OF_ID, ROUTES, Route, all_routes
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
+from phaseline.machines.compiler import packages
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.packages import broken_kinds
 from phaseline.machines.kinds.kubernetes.secret_values import SECRETS
 from phaseline.machines.language.product import Ban, Bans, ClientView, NoProducts, Product
 from phaseline.machines.language.scripts import NoScripts
@@ -196,4 +196,4 @@ def test_reads_that_cannot_be_loaded_are_named() -> None:
 )
 def test_names_of_reads_that_do_not_fit_are_refused(views: tuple[ClientView, ...], says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
-        broken_kinds.load((Product("lamps", kinds=(lamp(),), bans=(CARDS,), views=views),))
+        packages.load((Product("lamps", kinds=(lamp(),), bans=(CARDS,), views=views),))

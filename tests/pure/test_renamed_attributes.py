@@ -8,7 +8,7 @@ import pytest
 from phaseline import testing
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.surfaces.testing.histories import SUBJECTS
 from phaseline.machines.compiler.checks import WrongTable

@@ -9,8 +9,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_in
 from phaseline.machines.compiler.classes.state_classes import class_of, class_of_label
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.edge_hosting.node import NODE
-from phaseline.machines.language.state_classes import CLASSES
-from phaseline.machines.language.table import ABSENT, Facet, Label, Row, Table
+from phaseline.machines.language.table import ABSENT, CLASSES, Facet, Label, Row, Table
 from phaseline.schemas.records import State, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 

@@ -7,7 +7,7 @@ import pytest
 
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tables_change import moving, stranded
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.log.explain.causes import trace
 from phaseline.engine.log.log_records import change_of

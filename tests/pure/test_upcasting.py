@@ -28,7 +28,7 @@ from phaseline.schemas.errors import NewerRecord
 from phaseline.schemas.records import Mark, Record, Rejection, Transition, entity_after
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates import reading
-from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, upcast
+from phaseline.schemas.wire_codec import RECORD_VERSION, STEPS, upcast
 from tests.support.earlier_tables import KINDS
 
 FILES = {int(path.stem[5:]): path for path in Path(__file__).parents[1].glob("golden/wire-*.json")}

@@ -22,8 +22,7 @@ from phaseline.engine.replay.archive.archived_log import ArchivedLog
 from phaseline.engine.replay.archive.bucket import Bucket
 from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
-from phaseline.engine.replay.archive.open_archive import Archive
-from phaseline.engine.replay.archive.open_store import store_at
+from phaseline.engine.replay.archive.open_archive import Archive, store_at
 from phaseline.engine.replay.archive.run import Archiver, ArchiveRun
 from phaseline.engine.replay.archive.store import ArchiveStore
 from phaseline.engine.replay.audit import Audit, AuditReport

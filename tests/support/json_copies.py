@@ -3,8 +3,7 @@
 Belongs here: adding them to a log. Does not: what readers make of them (nothing; the tests say it).
 """
 
-from phaseline.engine.nats.feed import BOTH, KEY
-from phaseline.engine.nats.streams import Layout
+from phaseline.engine.nats.streams import BOTH, FEED, Layout
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import json_copy
@@ -25,5 +24,5 @@ async def add_json_copies(wire: Wire, layout: Layout) -> int:
 async def keep_both(wire: Wire, layout: Layout) -> None:
     """Let the installation have the feed in both formats, as an earlier version left it."""
     config = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
-    config["metadata"][KEY] = BOTH
+    config["metadata"][FEED] = BOTH
     await wire.api(f"STREAM.UPDATE.{layout.events}", config)

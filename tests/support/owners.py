@@ -7,7 +7,7 @@ reads the streams with (`streams`).
 from phaseline.engine.core.message import BATCH_LIMIT, NO_EVENT, Message
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, evolve, take_all_in
 from phaseline.engine.log import checkpoint, purge
 from phaseline.engine.log.checkpoint import Checkpoint, Plan

@@ -4,7 +4,7 @@ Belongs here: that law. Does not: changes of tables (`tests/laws/test_state_map_
 """
 
 from phaseline.engine.core.tables_change import moving, stranded
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.surfaces.testing.histories import History
 from phaseline.engine.surfaces.testing.laws import same
 from phaseline.schemas.records import Mark

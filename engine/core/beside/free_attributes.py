@@ -11,14 +11,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.retiring.earlier_names import earlier_names
-from phaseline.machines.language.beside.free import ATTRIBUTES, FREE, LONGEST_NAME, LONGEST_TEXT, MOST, free_attributes
+from phaseline.machines.language.fields import (
+    ATTRIBUTES,
+    FREE,
+    LONGEST_FREE_NAME,
+    LONGEST_FREE_TEXT,
+    MOST_FREE,
+    free_attributes,
+)
 from phaseline.machines.language.table import ABSENT, DELETED, Refusal
 from phaseline.schemas.bounds import MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity
 
-_NAME = re.compile(rf"[^\s,()=!\x00-\x1f]{{1,{LONGEST_NAME}}}")
+_NAME = re.compile(rf"[^\s,()=!\x00-\x1f]{{1,{LONGEST_FREE_NAME}}}")
 
 
 def opened(kind: Kind, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,7 +34,7 @@ def opened(kind: Kind, data: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in data.items() if name != ATTRIBUTES}
     if not isinstance(given, Mapping):
         raise Invalid(f"data.{ATTRIBUTES} must be a map, found {type(given).__name__}")
-    declared = {field.name for field in kind.table.attributes} | earlier_names(kind.table).keys()
+    declared = {field.name for field in kind.table.attributes} | kind.table.earlier_names.keys()
     own, free = dict[str, Any](), dict[str, Any]()
     for name, value in given.items():
         if name in declared:
@@ -43,9 +49,9 @@ def opened(kind: Kind, data: Mapping[str, Any]) -> dict[str, Any]:
 def _checked(name: object, value: object) -> object:
     where = f"data.{ATTRIBUTES}.{str(name)[:64]}"
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-        raise Invalid(f"{where}: the name must have 1 to {LONGEST_NAME} characters, without blanks and , ( ) = !")
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        raise Invalid(f"{where} is longer than {LONGEST_TEXT:,} characters")
+        raise Invalid(f"{where}: the name must have 1 to {LONGEST_FREE_NAME} characters, without blanks and , ( ) = !")
+    if isinstance(value, str) and len(value) > LONGEST_FREE_TEXT:
+        raise Invalid(f"{where} is longer than {LONGEST_FREE_TEXT:,} characters")
     if isinstance(value, int) and not MIN_WHOLE <= value <= MAX_WHOLE:
         raise Invalid(f"{where} must have at most 64 bits")
     if isinstance(value, float) and not math.isfinite(value):
@@ -64,8 +70,10 @@ def merged(attributes: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[st
     after = {name: value for name, value in {**before, **given}.items() if value is not None}
     if after == before and list(map(type, after.values())) == list(map(type, before.values())):
         return attributes
-    if len(after) > MOST:
-        return Refusal(f"it would have {len(after)} free attributes, at most {MOST} can be kept: remove one with null")
+    if len(after) > MOST_FREE:
+        return Refusal(
+            f"it would have {len(after)} free attributes, at most {MOST_FREE} can be kept: remove one with null"
+        )
     rest = {name: value for name, value in attributes.items() if name != FREE}
     return {**rest, FREE: dict(sorted(after.items()))} if after else rest
 

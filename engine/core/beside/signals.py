@@ -1,7 +1,7 @@
 """What an event says of signals, held against those that stand at its entity. Pure.
 
 Belongs here: reading the observation of one signal, and the map of a report. Does not: the facet
-and its rows (`language.beside.signals`), the records (`core.transitions`).
+and its rows (`language.signals`), the records (`core.transitions`).
 """
 
 import re
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.beside.signals import (
+from phaseline.machines.language.signals import (
     CONDITION,
     FALSE,
     MEANT_ELSEWHERE,

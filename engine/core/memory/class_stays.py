@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from phaseline.machines.compiler.classes.entity_classes import class_of_facets, shown_since, since_of
 from phaseline.machines.compiler.classes.state_classes import REMEMBERED, class_of, has_phase
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.state_classes import StateClass
-from phaseline.machines.language.table import DELETED
+from phaseline.machines.language.table import DELETED, StateClass
 from phaseline.schemas.records import NO_MEMORY, Entity, FacetState, Memory, State, Stay, timestamp
 
 

@@ -12,7 +12,6 @@ from phaseline.engine.core.reading.unread import named_only, said
 from phaseline.engine.core.rejections import here, mark, reject
 from phaseline.engine.core.transitions import REPEAT, Decision
 from phaseline.engine.core.tree import Tree
-from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.machines.language.table import MAX_TEXT
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 
@@ -30,7 +29,7 @@ def noted(tree: Tree, arrival: Arrival, decision: Decision, unread: Sequence[str
         if not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (arrival.kind, arrival.id):
             return _with(decision, index, _naming(record, names))
     kind = tree.kinds[arrival.kind]
-    told = said(unread, kind.declared[arrival.trigger], earlier_names(kind.table))
+    told = said(unread, kind.declared[arrival.trigger], kind.table.earlier_names)
     for index, record in enumerate(records):
         if isinstance(record, Rejection):
             message = f"{record.message}; {told}"

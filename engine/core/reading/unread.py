@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.machines.language.fields import Field
 from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import Record, Rejection
-from phaseline.schemas.similar import did_you_mean
 
 NOTHING_READS = "nothing reads "
 """How the sentence begins that names such fields."""
@@ -30,7 +29,7 @@ def without_unread(kind: Kind, trigger: str, data: Mapping[str, Any]) -> tuple[M
         return data, ()
     unread = tuple(sorted(data.keys() - declared))
     if kind.roles[trigger] == "intent":
-        named = said(unread, declared, earlier_names(kind.table))
+        named = said(unread, declared, kind.table.earlier_names)
         raise Invalid(f"{named}; {trigger} of {kind.name} has {', '.join(sorted(declared))}")
     return {name: value for name, value in data.items() if name in declared}, unread
 

@@ -1,12 +1,13 @@
 """The transitions by which a map of states moves entities once their tables have changed. Pure.
 
-Belongs here: which entities move together, in which order; their records. Does not: counting beforehand (`stranded`),
+Belongs here: a change of tables, as the log tells of it; which entities move together, in which order; their records.
+Does not: counting beforehand (`stranded`),
 messages (`core.process`), committing them (`worker.ownership.tables_change`).
 A piece of entities moves like by one event: what its records say depends on the tree alone. So a worker that goes on
 after another one makes the same records, and so does an audit.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -14,15 +15,28 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.tables_change import renaming
-from phaseline.engine.core.tables_change.change import WORD, TablesChange
 from phaseline.engine.core.timers import TimerChange, restart, timeout_of, timers_after
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.retiring.state_map import TRIGGER, facet_states
 from phaseline.machines.language.table import STALLED
-from phaseline.schemas.records import Cause, Entity, Mark, Rejection, State
+from phaseline.schemas.records import CHANGE_OF_TABLES, Cause, Entity, Mark, Rejection, State
 from phaseline.schemas.subjects import ancestor_id
+
+
+class TablesChange(NamedTuple):
+    """A change of the tables of a partition.
+
+    position: the last event that the former tables decided. time: when the change was noted, ns. digest: of the tables
+    after it. former: by kind that has changed, the version of its table before.
+    """
+
+    position: int
+    time: int
+    digest: str
+    former: Mapping[str, str]
+
 
 AT_ONCE = 200
 """The most entities whose bases move in one piece. With their timers, and what they change above, they mostly fit one
@@ -44,7 +58,7 @@ class MovingPiece(NamedTuple):
     def event(self, change: TablesChange) -> str:
         """The `event` of the cause. The first entity makes it unique: no change moves an entity twice."""
         kind, entity_id = self.members[0]
-        return f"{WORD}-{change.digest}-{kind}/{entity_id}"
+        return f"{CHANGE_OF_TABLES}-{change.digest}-{kind}/{entity_id}"
 
 
 def pieces(
@@ -97,7 +111,7 @@ def move(tree: Tree, change: TablesChange, piece: MovingPiece, source: str) -> D
             origin = Origin(TRIGGER, "tables", None, {"message": said})
             renaming.rename(changeset, tree.kinds[name], entity, names, origin)
     changeset.settle()
-    cause = Cause(change.position, piece.event(change), source, "tables")
+    cause = Cause(change.position, piece.event(change), source, CHANGE_OF_TABLES)
     decision = transitions(changeset, cause)
     records, timers = decision.records, [*decision.timers]
     done = {(one.entity.kind, one.entity.id) for one in records if not isinstance(one, Rejection)}

@@ -1,7 +1,7 @@
 """Attributes whose names the tables changed: what an entity keeps under an earlier name goes to the name of now. Pure.
 
 Belongs here: which attributes of an entity have a new name, changing them. Does not: the names
-(`machines.compiler.retiring.earlier_names`), the order in which entities change (`moving`).
+(`Table.earlier_names`), the order in which entities change (`moving`).
 """
 
 from collections.abc import Mapping
@@ -10,17 +10,13 @@ from typing import Any
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.machines.compiler.checks import unfit
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.machines.language.fields import Field
 from phaseline.schemas.records import Entity
 
 
 def new_names(kind: Kind, entity: Entity) -> Mapping[str, str]:
     """By earlier name, what attributes of an entity are called now. A value that does not fit stays where it is."""
-    earlier = earlier_names(kind.table)
-    if not earlier:
-        return earlier  # type: ignore[return-value]  # it is empty
-    held = entity.attributes
+    earlier, held = kind.table.earlier_names, entity.attributes
     return {name: field.name for name, field in earlier.items() if name in held and _fits(field, held[name])}
 
 

@@ -6,8 +6,7 @@
 - `question`: the shapes of questions and answers
 - `answering`: the service of a worker
 - `listing`: a selection of the words that users give, and what it selects at any moment
-- `entity_questions`: asking the worker of one entity
-- `asking`: a reader asks the owners of all partitions, and reads STATE where none answers
+- `asking`: a reader asks the owners of all partitions, and reads STATE where none answers; or the owner of one entity
 - `sorted_messages`: many messages of STATE by the ids of their entities, in little memory
 
 A worker says *which* entities; the records are those of STATE, and are judged once more. So an answer can leave

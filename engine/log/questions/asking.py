@@ -1,10 +1,11 @@
 """The latest states, found with the help of the workers that hold them.
 
 Belongs here: asking the owners of all partitions, which answers count, reading what they name; reading STATE where
-nobody answers. Does not: answering (`answering`), which entities are selected (`selection`).
-Before it asks, a reader reads who owns each partition in the log. An answer counts if that owner gave it, or a later
-one: then it shows all that was committed when the reader asked, even if its worker was paused and has lost the
-partition without knowing. So each partition is answered by exactly one owner, or read from STATE, or named.
+nobody answers; asking the owner of one entity (`ask_owner`). Does not: answering (`answering`), which entities are
+selected (`selection`). Before it asks, a reader reads who owns each partition in the log. An answer counts if that
+owner gave it, or a later one: then it shows all that was committed when the reader asked, even if its worker was paused
+and has lost the partition without knowing. So each partition is answered by exactly one owner, or read from STATE, or
+named.
 """
 
 import asyncio
@@ -33,10 +34,13 @@ from phaseline.engine.log.questions.selection import Selection
 from phaseline.engine.log.state_view import Pattern, in_order, patterns
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.direct_get import gather
-from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted, ServiceRefused
+from phaseline.engine.nats.frames import CODE, ERROR
+from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, NoAnswer, NotPermitted, ServiceRefused
 from phaseline.schemas.records import Transition
 from phaseline.schemas.state_choice import StateChoice
-from phaseline.schemas.subjects import natural
+from phaseline.schemas.subjects import natural, quoted_id
 
 FEW = 5_000
 """Entities that are read from STATE as fast as workers are asked about them."""
@@ -318,3 +322,22 @@ def _within(asked: Sequence[Pattern], numbers: set[int], of: int) -> Iterable[Pa
             yield from (one._replace(partition=number) for number in sorted(numbers))
         else:
             yield one
+
+
+async def ask_owner(installation: Installation, kind: str, entity_id: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of the worker that owns the tree of an entity.
+
+    Raises `EntityUnknown`, `InvalidInput`, `ServiceRefused`; `NoResponders` if no worker answers such questions.
+    """
+    subject = installation.subjects.status(kind, quoted_id(entity_id))
+    reply = await installation.wire.request(subject, codec.encode_json(dict(data)), content_types.AS_JSON)
+    code = reply.headers.get(CODE)
+    if code is None:
+        return codec.decode(reply.data)
+    answer = codec.decode(reply.data) if reply.data else {}
+    problem = str(answer.get("error") or reply.headers.get(ERROR, ""))
+    if code == "404":
+        raise EntityUnknown(kind=kind, id=entity_id)
+    if code == "400":
+        raise InvalidInput.bad_status_query(problem=problem)
+    raise ServiceRefused(subject=subject, problem=problem, service_code=code)

@@ -15,8 +15,7 @@ from phaseline.engine.log.state_view import is_left_behind, matches
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import SILENT
-from phaseline.machines.language.state_classes import CLASSES
-from phaseline.machines.language.table import STALLED
+from phaseline.machines.language.table import CLASSES, STALLED
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import SECOND, Entity, Transition, own_facets
 from phaseline.schemas.state_choice import StateChoice

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.beside.free import free_attributes
+from phaseline.machines.language.fields import free_attributes
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import CONTACT, SIGNALS, Transition

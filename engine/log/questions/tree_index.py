@@ -19,7 +19,7 @@ from phaseline.engine.log.questions.selection import Selection
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, follows_first, since_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.endings import END, SHOWS
-from phaseline.machines.language.state_classes import CLASSES, StateClass
+from phaseline.machines.language.table import CLASSES, StateClass
 from phaseline.schemas.records import SIGNALS, Entity
 from phaseline.schemas.subjects import natural
 

@@ -39,7 +39,7 @@ from phaseline.engine.surfaces.cli.timeline import GLYPHS
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.machines.built_in import installed
-from phaseline.machines.language.state_classes import StateClass
+from phaseline.machines.language.table import StateClass
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 SHOWN: Final = 10

@@ -9,7 +9,7 @@ from typing import Any, Unpack, overload
 
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.questions.entity_questions import ask
+from phaseline.engine.log.questions.asking import ask_owner
 from phaseline.engine.log.when import When
 from phaseline.engine.products.emco import load
 from phaseline.engine.products.emco.query import (
@@ -41,7 +41,7 @@ def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tupl
 async def _ask_owner(installation: Installation, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
     """The answer of the worker that owns the tree; None if it has none, or if this user may not ask."""
     try:
-        return await ask(installation, load.KIND, resource, given)
+        return await ask_owner(installation, load.KIND, resource, given)
     except (NoResponders, NotPermitted):
         return None
     except ServiceRefused as error:

@@ -2,7 +2,7 @@
 
 Belongs here: `run` (the steps in their order), `cut` (how far can be archived), `log_slice` (events with their records,
 from the streams), `write_parts`, `last_states`, `check` (reading back, comparing), `trim`, `manifest`
-(what an archive consists of), `store` with `folder`, `bucket` and `open_store` (where it is), `read_part` (one file),
+(what an archive consists of), `store` with `folder` and `bucket` (where it is), `read_part` (one file),
 `open_archive` and `archived_log` (reading an archive together with the streams). Does not: the format of the files
 (`engine.replay`), the notes in the log and the readers' side (`engine.log.archived`).
 """

@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from phaseline.engine import logs
@@ -24,10 +25,11 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, Time
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.replay.archive import part_index
+from phaseline.engine.replay.archive.bucket import Bucket
 from phaseline.engine.replay.archive.check import are_held
+from phaseline.engine.replay.archive.folder import Folder
 from phaseline.engine.replay.archive.last_states import MARKED, about, about_state
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
-from phaseline.engine.replay.archive.open_store import store_at
 from phaseline.engine.replay.archive.part_index import Block, BlockIndex
 from phaseline.engine.replay.archive.read_part import block_index, part_file, places, read_blocks
 from phaseline.engine.replay.archive.store import ArchiveStore
@@ -445,3 +447,8 @@ def _records_to_cut(last: RecordItem) -> int:
     """How many records of this record's event end here, if further records of the event follow; else 0."""
     _, index, total = wire_codec.numbered(last.body)
     return index + 1 if index + 1 < total <= BATCH_LIMIT else 0
+
+
+def store_at(where: str) -> ArchiveStore:
+    """The store of that name. Raises `BadArchive`, and `NotInstalled` if the library for object stores is missing."""
+    return Bucket(where) if "://" in where else Folder(Path(where))

@@ -13,7 +13,7 @@ from phaseline.engine.log.when import When
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.replay.archive.check import check, reindex
 from phaseline.engine.replay.archive.manifest import Manifest
-from phaseline.engine.replay.archive.open_store import store_at
+from phaseline.engine.replay.archive.open_archive import store_at
 from phaseline.engine.replay.archive.run import Archiver, ArchiveRun
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render, terminal

@@ -27,8 +27,8 @@ from phaseline.engine.surfaces.client.surroundings import ALONE, Surroundings, S
 from phaseline.machines.compiler.classes.entity_classes import class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
-from phaseline.machines.language.beside.free import FREE
 from phaseline.machines.language.endings import SHOWS, state_for_people
+from phaseline.machines.language.fields import FREE
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.errors import Exit, NotFound

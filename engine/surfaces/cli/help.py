@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import did_you_mean
 
 Function = Callable[..., int | None]
 

@@ -14,9 +14,8 @@ import click
 
 from phaseline.engine.collecting import loading_modules
 from phaseline.engine.surfaces.cli.help import Page
-from phaseline.schemas.errors import Exit
+from phaseline.schemas.errors import Exit, did_you_mean
 from phaseline.schemas.libraries import ENTRY_POINTS
-from phaseline.schemas.similar import did_you_mean
 
 PACKAGE = __name__.rpartition(".")[0]
 OF_PRODUCTS = "phaseline.engine.products.commands"

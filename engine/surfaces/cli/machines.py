@@ -17,7 +17,7 @@ from phaseline.machines.built_in import OF_NOTICES, installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, triggers, wording
 from phaseline.machines.kinds.kubernetes.health.registry import RULES
-from phaseline.machines.kinds.kubernetes.known.statusless import STATUSLESS
+from phaseline.machines.kinds.kubernetes.known.table import STATUSLESS
 from phaseline.schemas.errors import NameUnknown
 
 COMMAND = "phaseline kinds show --format markdown"

@@ -20,9 +20,8 @@ from phaseline.engine.surfaces.cli.options import settings_of
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.language.state_classes import CLASSES
-from phaseline.schemas.errors import NameUnknown, NotInstalled, PhaselineError
-from phaseline.schemas.similar import did_you_mean
+from phaseline.machines.language.table import CLASSES
+from phaseline.schemas.errors import NameUnknown, NotInstalled, PhaselineError, did_you_mean
 
 PATIENCE = 1.5
 """Seconds in which a shell gets the ids that were found. Somebody waits at a prompt."""

@@ -25,9 +25,8 @@ from phaseline.engine.surfaces.client import nats_context
 from phaseline.machines.language.language_tags import LOCALES, as_tag, is_tag, of_terminal
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import extensions
-from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown
+from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown, did_you_mean
 from phaseline.schemas.records import timestamp
-from phaseline.schemas.similar import did_you_mean
 
 _NANOSECONDS = re.compile(r"\.\d{7}")
 """In a time: a fraction of more than six digits."""

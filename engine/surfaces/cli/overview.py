@@ -18,7 +18,7 @@ from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.overview.overview import Noticed, Overview, TreeClasses, Trouble, as_map
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas.records import own_facets
 
 TROUBLES, TREES, OTHERS = 8, 5, 2

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.replay.archive.open_store import store_at
+from phaseline.engine.replay.archive.open_archive import store_at
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.engine.surfaces.cli import cells, terminal
 from phaseline.engine.surfaces.cli.cells import Installations

@@ -1,7 +1,7 @@
 """Which id was probably meant, where there is no entity of the one that was typed.
 
 Belongs here: looking for it among the ids that exist, only after the error. Does not: similarity
-(`phaseline.schemas.similar`), how notes of an error are printed (`failures`).
+(`phaseline.schemas.errors`), how notes of an error are printed (`failures`).
 """
 
 import asyncio
@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from phaseline.engine.surfaces.cli import names, terminal
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
-from phaseline.schemas.errors import EntityUnknown, InvalidInput, PhaselineError, TreeUnknown
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, PhaselineError, TreeUnknown, did_you_mean
 
 PATIENCE = 1.0
 """Seconds in which the ids must have been read."""

@@ -13,8 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from phaseline.engine.settings import DEFAULT_URL
 from phaseline.schemas import codec
-from phaseline.schemas.errors import BadSetting
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import BadSetting, did_you_mean
 
 SELECTED = "@selected"
 """Stands for the context that `nats context select` selected."""

@@ -110,10 +110,10 @@ class ReadingClient:
         Raises `EntityUnknown`, `InvalidInput`; `InvalidInput` if the service does not take `data`; `NoAnswer` if no
         worker answers such questions; `ServiceRefused`.
         """
-        from phaseline.engine.log.questions.entity_questions import ask  # noqa: PLC0415  # few ask
+        from phaseline.engine.log.questions.asking import ask_owner  # noqa: PLC0415  # few ask
 
         latest.check_name(self.kinds, kind, entity_id)
-        return await ask(await self._session.installation(), kind, entity_id, data or {})
+        return await ask_owner(await self._session.installation(), kind, entity_id, data or {})
 
     # States at a moment
 

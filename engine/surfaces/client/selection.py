@@ -13,7 +13,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_of_entity, 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.endings import state_for_people
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Transition

@@ -11,7 +11,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.doctor import event_checks, growth, installation_checks, server_checks
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, failed, ok
-from phaseline.engine.worker.ownership import divided
+from phaseline.engine.worker.ownership import earlier_builds
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NatsUnreachable, NoAnswer, NotPermitted, NotProvisioned, PhaselineError, SetupError
 
@@ -64,7 +64,7 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
         return
     installation = Installation(wire, layout, kinds)
     try:
-        await divided.check(installation)
+        await earlier_builds.refuse_divided(installation)
     except NotPermitted:  # workers say it
         pass
     except SetupError as error:

@@ -17,8 +17,7 @@ from phaseline.engine.nats.stream_settings.fill import size
 from phaseline.engine.nats.stream_settings.report import StreamReport, report_on
 from phaseline.engine.nats.streams import Layout, stream_configs
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.publish.backlog import first_waiting
-from phaseline.engine.publish.living_workers import living
+from phaseline.engine.publish.backlog import first_waiting, living_workers
 from phaseline.engine.publish.source_counts import source_counts
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, failed, ok, problem, unknown, warning
 from phaseline.engine.surfaces.doctor.server_checks import age
@@ -93,7 +92,7 @@ async def workers(installation: Installation) -> CheckResult:
     wire, layout, start = installation.wire, installation.layout, f"{installation.prefix}.lease.partition."
     seconds, leases = wire.settings.request_timeout, wire.api_subject(f"DIRECT.GET.{layout.lease}")
     try:
-        alive = sorted(await living(wire, layout, seconds))
+        alive = sorted(await living_workers(wire, layout, seconds))
         replies = await gather(wire, leases, {"multi_last": [f"{start}>"]}, seconds)
     except (NotPermitted, NoResponders, RequestTimedOut):  # the server does not answer a request that it refuses
         return unknown("workers", "this user may not read leases")

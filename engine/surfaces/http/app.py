@@ -27,9 +27,8 @@ from phaseline.engine.surfaces.http.access.access import Access
 from phaseline.engine.surfaces.http.call import CallOf, HttpAnswer, Served
 from phaseline.engine.surfaces.http.routes import PAGE, ROOT, Route, all_routes, pattern
 from phaseline.schemas import codec
-from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError
+from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError, did_you_mean
 from phaseline.schemas.records import timestamp
-from phaseline.schemas.similar import did_you_mean
 
 COMPRESSED, IN_THREAD = 1_000, 100_000
 """Bytes from which on an answer is compressed, and from which on that happens beside the event loop."""

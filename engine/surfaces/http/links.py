@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from phaseline.schemas.errors import InvalidInput
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import InvalidInput, did_you_mean
 
 NAMES = ("kind", "id", "tree", "name")
 """What stands in a template in braces: the kind, the whole id, the first and the last part of it."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from phaseline.engine.log.when import KNOWN, parse, seconds_of
-from phaseline.schemas.errors import InvalidInput, NameUnknown
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import InvalidInput, NameUnknown, did_you_mean
 
 Type = Literal["text", "integer", "flag", "moment", "duration"]
 LONGEST = 4_096

@@ -18,7 +18,7 @@ from phaseline.engine.surfaces.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.surfaces.http.parameters import TRUE, Parameter
 from phaseline.engine.surfaces.http.reading import about, entities, installation, past, rejections, transitions
 from phaseline.machines.language.product import Product, load
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
 from phaseline.schemas.errors import SetupError
 

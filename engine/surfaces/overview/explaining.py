@@ -25,8 +25,7 @@ from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.machines.language.predicates import Above, AttributeIs
-from phaseline.machines.language.state_classes import StateClass
-from phaseline.machines.language.table import Facet
+from phaseline.machines.language.table import Facet, StateClass
 from phaseline.schemas.records import State
 
 NOWHERE: frozenset[str] = frozenset()

@@ -16,8 +16,7 @@ from phaseline.machines.compiler.classes.entity_classes import Name, Unwell, cla
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.machines.language.contact import silent_since
-from phaseline.machines.language.state_classes import CLASSES, StateClass
-from phaseline.machines.language.table import STALLED
+from phaseline.machines.language.table import CLASSES, STALLED, StateClass
 from phaseline.schemas.records import SECOND, Entity, Transition, own_facets, timestamp, utc
 from phaseline.schemas.subjects import natural
 

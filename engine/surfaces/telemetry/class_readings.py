@@ -14,7 +14,7 @@ from phaseline.engine.surfaces.telemetry.metric_table import Value
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.classes.entity_classes import class_of_facets, since_of
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas.records import SECOND, Entity
 
 METRIC = "phaseline_entities_by_class"

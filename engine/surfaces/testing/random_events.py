@@ -12,8 +12,8 @@ from phaseline.engine.surfaces.testing.histories import History, Sent, event
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.relations import predicates
 from phaseline.machines.compiler.reports import SNAPSHOT
-from phaseline.machines.language.beside.signals import ATTRIBUTE as SIGNALS_FIELD
 from phaseline.machines.language.predicates import AttributeIs
+from phaseline.machines.language.signals import ATTRIBUTE as SIGNALS_FIELD
 from phaseline.machines.language.table import DELETED, Field, Table
 
 T = TypeVar("T")

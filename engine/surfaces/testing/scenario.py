@@ -12,7 +12,7 @@ from operator import methodcaller
 from typing import Any, Self, Unpack
 
 from phaseline.engine.core.tables_change import moving, stranded
-from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventDetails

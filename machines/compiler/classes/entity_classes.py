@@ -12,8 +12,7 @@ from phaseline.machines.compiler.classes.state_classes import REMEMBERED, class_
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.endings import state_for_people
-from phaseline.machines.language.state_classes import CLASSES, StateClass
-from phaseline.machines.language.table import DELETED
+from phaseline.machines.language.table import CLASSES, DELETED, StateClass
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 
 BEGINS: tuple[StateClass, ...] = ("bad", "unknown")

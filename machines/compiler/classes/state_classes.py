@@ -5,10 +5,9 @@ Belongs here: choosing the class of one state. Does not: entities (`entity_class
 
 from functools import cache, lru_cache
 
-from phaseline.machines.language.beside.signals import TOLD
 from phaseline.machines.language.endings import LABELS as OF_ENDS
-from phaseline.machines.language.state_classes import CLASSES, StateClass
-from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
+from phaseline.machines.language.signals import TOLD
+from phaseline.machines.language.table import ABSENT, CLASSES, DELETED, OK, PROGRESSING, Facet, Label, StateClass
 from phaseline.schemas.records import SIGNALS, State
 
 REMEMBERED = 4_096

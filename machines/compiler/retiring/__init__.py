@@ -1,5 +1,5 @@
-"""What a table no longer has: states, with where their entities go (the map of states), and names of attributes.
+"""The map of states: which states a table no longer has, and where their entities go.
 
-Belongs here: reading both, checking them. Does not: the classes in which they are written (`language.retired`,
-`language.fields`), moving entities (`engine.core.tables_change`).
+Belongs here: reading it (`state_map`), checking it (`check_lines`). Does not: the class in which it is written
+(`language.table`), moving entities (`engine.core.tables_change`).
 """

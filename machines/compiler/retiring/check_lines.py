@@ -7,9 +7,8 @@ Belongs here: lines for states that are still there, lines that lead nowhere or 
 from collections.abc import Iterator, Sequence
 
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone
-from phaseline.machines.language.retired import Retired
-from phaseline.machines.language.table import ABSENT, DELETED, Facet
-from phaseline.schemas.similar import did_you_mean
+from phaseline.machines.language.table import ABSENT, DELETED, Facet, Retired
+from phaseline.schemas.errors import did_you_mean
 
 
 def problems(facet: Facet) -> Iterator[str]:

@@ -12,8 +12,7 @@ from functools import lru_cache
 from phaseline.machines.compiler.conditions import base_after, state_shown
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
-from phaseline.machines.language.retired import Retired
-from phaseline.machines.language.table import ABSENT, DELETED, SAME, Row
+from phaseline.machines.language.table import ABSENT, DELETED, SAME, Retired, Row
 from phaseline.schemas.records import State
 
 TRIGGER = "tables_changed"

@@ -3,7 +3,6 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
-from phaseline.machines.kinds.edge_hosting.advice import CLUSTER as ADVICE
 from phaseline.machines.kinds.edge_hosting.requests import (
     ALL_FAILED,
     CLEANUP,
@@ -15,8 +14,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     deletions,
     stalled,
 )
-from phaseline.machines.kinds.edge_hosting.signals import CLUSTER as SIGNALS
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -36,8 +33,11 @@ from phaseline.machines.language.table import (
     Live,
     Pending,
     Row,
+    Signal,
     Table,
     View,
+    advice,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"
@@ -46,13 +46,31 @@ WITH_COMPONENTS = "updating_with_components"
 CREATE_CAUSES = ("CreateError", "LimitedByQuota", "StockOut", "Balance")
 
 # fmt: off
+ADVICE = advice(
+    #  state or condition       what to do (en)                                                          (zh)
+    ("AllFailed",              "Look at what its nodes say; what they share may be the reason.", "查看各节点的消息；其共同之处可能就是原因。"),
+    ("CreateError",            "Read the message, correct what it names, and create the cluster again.", "查看消息，修正其中指出的问题，然后重新创建集群。"),
+    ("LimitedByQuota",         "Ask for a higher quota or free some of it, then create the cluster again.", "提高配额或释放已用配额，然后重新创建集群。"),
+    ("StockOut",               "Wait for capacity, or create the cluster in another zone or with another instance type.", "等待库存恢复，或更换可用区或实例规格后重新创建集群。"),
+    ("Balance",                "Pay what is owed; then start the cluster, or create it again if it was never there.", "结清欠费；然后启动集群，若从未创建成功则重新创建。"),
+    ("ResourceCleanupFailed",  "Look for what the message says could not be removed, remove it, and delete again.", "找到消息中未能清理的资源，清理后再次删除。"),
+    ("Failed [Unknown]",       "Read the message and the last events; report the state that is seen once it is known.", "查看消息与最近的事件；查明后上报实际状态。"),
+)
+"""What to do about its states."""
+SIGNAL_NAMES = (
+    #      name                       en                            others                  class
+    Signal("Degraded",                "Degraded",                   {"zh": "降级"},         "bad"),
+    Signal("SetByProvider",           "Set by the provider",        {"zh": "由服务商设置"}),
+    Signal("Security",                "Security",                   {"zh": "安全"}),
+)
+"""What consoles call some of its signals."""
 CLUSTER = Table(
     kind="cluster",
     id=("cluster",),
     place=True,
     doc="A Kubernetes cluster at the edge.",
     signals=True,
-    signal_names=SIGNALS,
+    signal_names=SIGNAL_NAMES,
     intents=("create", "update", "configure", "delete"),
     attributes=(
         Field(WITH_COMPONENTS, bool, "whether it is Updating too while a component is Creating or Updating (default false)"),

@@ -3,7 +3,6 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
-from phaseline.machines.kinds.edge_hosting.advice import COMPONENT as ADVICE
 from phaseline.machines.kinds.edge_hosting.requests import (
     ALL_FAILED,
     CLEANUP,
@@ -14,7 +13,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     deletions,
     stalled,
 )
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
     ABSENT,
@@ -36,6 +34,8 @@ from phaseline.machines.language.table import (
     Row,
     Table,
     View,
+    advice,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, DELETING, FAILED = "Creating", "Running", "Updating", "Deleting", "Failed"
@@ -48,6 +48,18 @@ PASSING = ("CrashLoopBackOff", "ImagePullBackOff", "SchedulingFailed", "Degraded
 """The conditions that `recovered` clears."""
 
 # fmt: off
+ADVICE = advice(
+    #  state or condition       what to do (en)                                                          (zh)
+    ("NameConflict",           "Remove or rename what has the same name, then install the component again.", "移除或重命名同名对象，然后重新安装组件。"),
+    ("CrashLoopBackOff",       "Read the logs of the container that ends, and correct its configuration.", "查看反复退出的容器日志，并修正其配置。"),
+    ("ImagePullBackOff",       "Correct the image's name, or the access to its registry.", "修正镜像名称，或镜像仓库的访问权限。"),
+    ("ClusterNotRunning",      "Get the cluster running first; the component follows.", "先恢复集群运行，组件会随之恢复。"),
+    ("Failed [Degraded]",      "Look at the replicas that are not ready, and at the message.", "检查未就绪的副本以及消息。"),
+    ("SchedulingFailed",       "Give the cluster nodes with room for the component, or lower its requests.", "为集群增加可容纳该组件的节点，或降低其资源请求。"),
+    ("ResourceCleanupFailed",  "Look for what the message says could not be removed, remove it, and uninstall again.", "找到消息中未能清理的资源，清理后再次卸载。"),
+    ("Failed [Unknown]",       "Read the message and the last events; report the state that is seen once it is known.", "查看消息与最近的事件；查明后上报实际状态。"),
+)
+"""What to do about its states."""
 COMPONENT = Table(
     kind="component",
     id=("cluster", "component"),

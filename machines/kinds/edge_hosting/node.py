@@ -3,7 +3,6 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
-from phaseline.machines.kinds.edge_hosting.advice import NODE as ADVICE
 from phaseline.machines.kinds.edge_hosting.requests import (
     ALL_FAILED,
     CLEANUP,
@@ -15,8 +14,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     deletions,
     stalled,
 )
-from phaseline.machines.kinds.edge_hosting.signals import NODE as SIGNALS
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -36,7 +33,10 @@ from phaseline.machines.language.table import (
     Live,
     Pending,
     Row,
+    Signal,
     Table,
+    advice,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"
@@ -48,13 +48,31 @@ POOL_RECYCLES = (AttributeIs("node_pool", "autoscaling_mode", "Recycle"),)
 CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped"), or_has=(STALLED, ALL_FAILED)),)
 
 # fmt: off
+ADVICE = advice(
+    #  state or condition       what to do (en)                                                          (zh)
+    ("InitializeFailed",       "Read the message of the initialisation, and remove the node; the pool brings another one.", "查看初始化消息，并移除该节点；节点池会补充新节点。"),
+    ("NotReady",               "Look at the kubelet and the network of the node; drain it if it does not come back.", "检查节点的 kubelet 与网络；若无法恢复则排空该节点。"),
+    ("Failed [Balance]",       "Pay what is owed; the node comes back when that is reported.", "结清欠费；上报后节点会恢复。"),
+    ("ResourceCleanupFailed",  "Look for what the message says could not be removed, remove it, and remove the node again.", "找到消息中未能清理的资源，清理后再次移除节点。"),
+    ("Failed [Unknown]",       "Read the message and the last events; report the state that is seen once it is known.", "查看消息与最近的事件；查明后上报实际状态。"),
+)
+"""What to do about its states."""
+SIGNAL_NAMES = (
+    #      name                       en                            others                  class
+    Signal("MemoryPressure",          "Memory pressure",            {"zh": "内存压力"},     "bad"),
+    Signal("DiskPressure",            "Disk pressure",              {"zh": "磁盘压力"},     "bad"),
+    Signal("PIDPressure",             "Process ID pressure",        {"zh": "进程号压力"},   "bad"),
+    Signal("NetworkUnavailable",      "Network unavailable",        {"zh": "网络不可用"},   "bad"),
+    Signal("Security",                "Security",                   {"zh": "安全"}),
+)
+"""What consoles call some of its signals."""
 NODE = Table(
     kind="node",
     id=("cluster", "pool", "node"),
     parent="node_pool",
     doc="A server that runs pods.",
     signals=True,
-    signal_names=SIGNALS,
+    signal_names=SIGNAL_NAMES,
     intents=("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
     derived=("remove", "owner_gone"),
     attributes=(Field("version", str, "the version that it runs"), *CLEANUP),

@@ -3,7 +3,6 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
-from phaseline.machines.kinds.edge_hosting.advice import NODE_POOL as ADVICE
 from phaseline.machines.kinds.edge_hosting.requests import (
     ALL_FAILED,
     CLEANUP,
@@ -14,8 +13,6 @@ from phaseline.machines.kinds.edge_hosting.requests import (
     deletions,
     stalled,
 )
-from phaseline.machines.kinds.edge_hosting.signals import NODE_POOL as SIGNALS
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -35,9 +32,12 @@ from phaseline.machines.language.table import (
     Live,
     Pending,
     Row,
+    Signal,
     Table,
     View,
     Wants,
+    advice,
+    advised,
 )
 
 CREATING, RUNNING, UPDATING, SCALING = "Creating", "Running", "Updating", "Scaling"
@@ -49,13 +49,32 @@ CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped"), or_has=(STA
 CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
 
 # fmt: off
+ADVICE = advice(
+    #  state or condition       what to do (en)                                                          (zh)
+    ("AllFailed",              "Look at what its nodes say; scale the pool, or replace the nodes.", "查看各节点的消息；对节点池伸缩或更换节点。"),
+    ("ResourceCleanupFailed",  "Look for nodes that the message names, remove them, and delete the pool again.", "找到消息中指出的节点，移除后再次删除节点池。"),
+    ("Failed [Unknown]",       "Read the message, correct what it names, and create the pool again; delete it first.", "查看消息并修正问题；先删除，再重新创建节点池。"),
+    ("ClusterNotRunning",      "Get the cluster running first; the pool follows.", "先恢复集群运行，节点池会随之恢复。"),
+)
+"""What to do about its states."""
+SIGNAL_NAMES = (
+    #      name                       en                            others                  class
+    Signal("StockOut",                "Out of stock",               {"zh": "库存不足"},     "bad"),
+    Signal("LimitedByQuota",          "Limited by quota",           {"zh": "配额不足"},     "bad"),
+    Signal("Balance",                 "Overdue",                    {"zh": "欠费"},         "bad"),
+    Signal("Degraded",                "Degraded",                   {"zh": "降级"},         "bad"),
+    Signal("VersionPartlyUpgraded",   "Version partly upgraded",    {"zh": "版本部分升级"}, "busy"),
+    Signal("ClusterVersionUpgrading", "Cluster version upgrading",  {"zh": "集群版本升级中"}, "busy"),
+    Signal("SetByProvider",           "Set by the provider",        {"zh": "由服务商设置"}),
+)
+"""What consoles call some of its signals."""
 NODE_POOL = Table(
     kind="node_pool",
     id=("cluster", "pool"),
     parent="cluster",
     doc="A pool of nodes of one cluster that are alike.",
     signals=True,
-    signal_names=SIGNALS,
+    signal_names=SIGNAL_NAMES,
     intents=("create", "update", "scale", "configure", "delete"),
     derived=("remove", "owner_gone"),
     attributes=(

@@ -4,9 +4,7 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 """
 
 from phaseline.machines.kinds.emco import bundle_state
-from phaseline.machines.kinds.emco.advice import APP_CLUSTER as ADVICE
 from phaseline.machines.kinds.emco.between_contexts import later_contexts
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -22,6 +20,8 @@ from phaseline.machines.language.table import (
     Row,
     Table,
     View,
+    advice,
+    advised,
 )
 from phaseline.schemas.records import State
 
@@ -30,6 +30,12 @@ CONTACT = 1
 """The facet of a place that says whether it was heard."""
 
 # fmt: off
+ADVICE = advice(
+    #  state or condition              what to do (en)                                                                    (zh)
+    ("Unknown",                       "Wait for a report of the cluster; look at its monitor if none comes.",          "等待该集群上报；若无上报，检查其监控代理。"),
+    ("Unreachable",                   "Look at the network and the credentials of the cluster; it is tried again.",    "检查集群的网络与凭据；系统会重试。"),
+)
+"""What to do about its states."""
 APP_CLUSTER = Table(
     kind="app_cluster",
     id=("resource", "context", "app", "cluster"),

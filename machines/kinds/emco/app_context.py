@@ -4,7 +4,6 @@ Belongs here: its table. Does not: the resources (`rsync_resource`).
 """
 
 from phaseline.machines.kinds.emco import rsync_resource as rsync
-from phaseline.machines.kinds.emco.advice import APP_CONTEXT as ADVICE
 from phaseline.machines.kinds.emco.between_contexts import (
     RECLAIMS,
     TAKEN_OVER_BY,
@@ -16,7 +15,6 @@ from phaseline.machines.kinds.emco.between_contexts import (
     resource_of_current,
 )
 from phaseline.machines.language import deadlines
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -36,6 +34,8 @@ from phaseline.machines.language.table import (
     Table,
     Timeout,
     View,
+    advice,
+    advised,
 )
 from phaseline.schemas.records import State
 
@@ -63,6 +63,16 @@ def unless_stopped(*phases: str) -> tuple[At, ...]:
 
 
 # fmt: off
+ADVICE = advice(
+    #  state or condition              what to do (en)                                                                    (zh)
+    ("Instantiating [Stalled]",       "Look at the clusters and resources that have not answered; stop it, or wait for them.", "检查尚未应答的集群与资源；可停止，或继续等待。"),
+    ("InstantiateFailed",             "Correct what the failed resources say, then instantiate again; or terminate.",  "修正失败资源所指出的问题，然后重新实例化；或终止。"),
+    ("Terminating [Stalled]",         "Look at the clusters that have not answered; stop it, or wait for them.",      "检查尚未应答的集群；可停止，或继续等待。"),
+    ("TerminateFailed",               "Look for resources that are left, remove them, then terminate again.",          "找到残留的资源，清理后再次终止。"),
+    ("Updating [Stalled]",            "Look at the clusters that have not answered; stop it, or wait for them.",      "检查尚未应答的集群；可停止，或继续等待。"),
+    ("UpdateFailed",                  "Correct what the failed resources say, then update again; or roll back.",       "修正失败资源所指出的问题，然后重新更新；或回滚。"),
+)
+"""What to do about its states."""
 APP_CONTEXT = Table(
     kind="app_context",
     id=("resource", "context"),

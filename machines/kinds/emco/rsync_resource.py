@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from phaseline.machines.kinds.emco.advice import RSYNC_RESOURCE as ADVICE
 from phaseline.machines.kinds.emco.app_cluster import UNREACHABLE
 from phaseline.machines.kinds.emco.between_contexts import (
     HANDED_OVER_TO,
@@ -20,7 +19,6 @@ from phaseline.machines.kinds.emco.bundle_state import ASSESSED, HEALTHS, Health
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kinds.kubernetes.health_labels import UNRULED
 from phaseline.machines.kinds.kubernetes.profiles import HEALTHY, NOT_ASSESSED
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.endings import SHOWS, ReportAfterEnd
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, AttributeIs, Scene
@@ -40,6 +38,8 @@ from phaseline.machines.language.table import (
     RuleEvent,
     Table,
     View,
+    advice,
+    advised,
 )
 from phaseline.schemas.records import State
 
@@ -113,6 +113,14 @@ class KeepShown:
 
 
 # fmt: off
+ADVICE = advice(
+    #  state or condition              what to do (en)                                                                    (zh)
+    ("Failed",                        "Correct the manifest or the rights that the message names, then apply again.",  "修正消息中指出的清单或权限，然后重新应用。"),
+    ("Unknown",                       "Wait for a report of the cluster; look at its monitor if none comes.",          "等待该集群上报；若无上报，检查其监控代理。"),
+    ("Present [Remains]",             "rsync said that it was deleted, and its cluster lists it: remove it there.",     "rsync 已报告删除，但集群仍列出该资源：请在集群上清理。"),
+    ("NotPresent",                    "Look at who removed it on the cluster; update or instantiate to bring it back.", "查明集群上是谁将其移除；更新或实例化可使其恢复。"),
+)
+"""What to do about its states."""
 RSYNC_RESOURCE = Table(
     kind="rsync_resource",
     replaced_by=None,

@@ -1,6 +1,6 @@
 """What to do about the states of Fleet. Belongs here: these texts, a row for each state or condition."""
 
-from phaseline.machines.language.advice import advice
+from phaseline.machines.language.table import advice
 
 # fmt: off
 FLEET = advice(

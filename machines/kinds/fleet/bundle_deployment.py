@@ -41,7 +41,6 @@ from phaseline.machines.kinds.fleet.deployment_rules import (
 )
 from phaseline.machines.kinds.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.contact import RECORDED, SILENT
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
@@ -56,6 +55,7 @@ from phaseline.machines.language.table import (
     Row,
     Table,
     View,
+    advised,
 )
 from phaseline.schemas.records import State
 

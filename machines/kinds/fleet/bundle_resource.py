@@ -14,7 +14,6 @@ from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS, ObservedPair, gone
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import HEALTHY, NOT_ASSESSED
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene
 from phaseline.machines.language.rules import rule
@@ -34,6 +33,7 @@ from phaseline.machines.language.table import (
     RuleEvent,
     Table,
     View,
+    advised,
 )
 from phaseline.schemas.records import State
 

@@ -20,7 +20,6 @@ from phaseline.machines.kinds.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.kinds.fleet.rollout import forget_error, forget_fetch_error, note_error, note_fetch_error
 from phaseline.machines.kinds.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
-from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -35,6 +34,7 @@ from phaseline.machines.language.table import (
     Row,
     Table,
     View,
+    advised,
 )
 from phaseline.schemas.records import State
 

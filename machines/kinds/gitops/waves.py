@@ -1,7 +1,7 @@
 """Where an object stands in a synchronisation: its phase, its wave, and whether it is a hook.
 
 Belongs here: reading the annotations of Argo CD and Helm, the order in which phases run. Does not: which hooks take
-part in health (`kubernetes.health.hooks`), results of hooks (`controller`).
+part in health (`kubernetes.health.pods`), results of hooks (`controller`).
 """
 
 from collections.abc import Mapping

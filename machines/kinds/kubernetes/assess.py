@@ -15,8 +15,8 @@ from phaseline.machines.kinds.kubernetes.diff.differences import Difference
 from phaseline.machines.kinds.kubernetes.diff.ignore import IgnoreEffect, apply_ignores, problems
 from phaseline.machines.kinds.kubernetes.diff.normalize import last_applied
 from phaseline.machines.kinds.kubernetes.diff.versions import another_version
-from phaseline.machines.kinds.kubernetes.health.hooks import HOOK, is_hook
 from phaseline.machines.kinds.kubernetes.health.plugins import Plugin, plugin_rules, run_plugin
+from phaseline.machines.kinds.kubernetes.health.pods import HOOK, is_hook
 from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kinds.kubernetes.health.registry import BuiltIn, judge, rule_of
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult, not_assessed, unknown

@@ -1,9 +1,8 @@
 """Labels of the healths, for every kind with a health facet.
 
-Belongs here: those labels.
+Belongs here: those labels, and what to do about a health.
 """
 
-from phaseline.machines.kinds.kubernetes.advice import HEALTH
 from phaseline.machines.kinds.kubernetes.profiles import (
     ALIASES,
     DEGRADED,
@@ -14,8 +13,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
-from phaseline.machines.language.advice import advised
-from phaseline.machines.language.table import Label
+from phaseline.machines.language.table import Label, advice, advised
 
 
 def names_of(health: str) -> tuple[str, ...]:
@@ -24,6 +22,14 @@ def names_of(health: str) -> tuple[str, ...]:
 
 
 # fmt: off
+HEALTH = advice(
+    #  health         what to do (en)                                                                        (zh)
+    (UNKNOWN,      "Read the message, inspect the object's status and status.conditions, and correct the health rule if it failed.", "查看消息，检查对象的 status 与 status.conditions；若健康规则出错则修正规则。"),
+    (MISSING,      "Synchronise, or apply the object again; look at who deleted it.",                          "执行同步或重新应用该对象；查明是谁删除了它。"),
+    (DEGRADED,     "Read the message and the conditions, then look at the object's events and at the logs of its Pods.", "查看消息与条件，然后检查对象的事件及其 Pod 的日志。"),
+    (PAUSED,       "Resume it when the pause is no longer wanted.",                                            "不再需要暂停时恢复它。"),
+    (NOT_ASSESSED, "Bring a health rule for the kind, if it matters whether it works.",                        "若需要判断其是否正常，请为该类型提供健康规则。"),
+)
 HEALTHS = advised(HEALTH, (
     #     phase        condition en             others
     Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"},   state_class="unknown"),

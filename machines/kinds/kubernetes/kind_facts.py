@@ -1,7 +1,7 @@
 """What is known of a kind beyond its objects: whether it has a status and is cluster-wide, the schema of its objects.
 
 Belongs here: `KindFacts`, reading them from a CustomResourceDefinition and from the data of an event. Does not: finding
-such definitions (`products.observe`), the kinds that are built in (`known.statusless`, `scopes`), health (`health`).
+such definitions (`products.observe`), the kinds that are built in (`known.table`, `manifest_id`), health (`health`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,8 +12,7 @@ import msgspec
 
 from phaseline.machines.kinds.kubernetes.diff.schemas import cut, type_of_schema
 from phaseline.machines.kinds.kubernetes.diff.types import FieldType
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind
-from phaseline.machines.kinds.kubernetes.scopes import is_cluster_wide
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind, is_cluster_wide
 from phaseline.schemas.shared_values import SHARED
 
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from phaseline.engine.products.levels.fold.spans import Span
 from phaseline.engine.products.levels.fold.spared import Excuse
 from phaseline.engine.products.levels.fold.tallies import CLASS_OF, EntityTimes, Failures, Outage, Part, Times
-from phaseline.machines.language.state_classes import CLASSES, StateClass
+from phaseline.machines.language.table import CLASSES, StateClass
 from phaseline.schemas.records import SECOND, timestamp, utc
 from phaseline.schemas.subjects import natural
 from phaseline.schemas.wire_codec import moved_map

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from phaseline.engine.log.changes import returns
 from phaseline.engine.products.levels.fold.spans import Span, Spans
 from phaseline.engine.products.levels.fold.spared import SparedTime, covered
-from phaseline.machines.language.state_classes import StateClass
+from phaseline.machines.language.table import StateClass
 from phaseline.schemas.records import Transition, utc
 
 Part = Literal["good", "busy", "bad", "excused", "window", "excuse", "unknown", "silent", "server", "gone"]

@@ -9,8 +9,8 @@ from typing import Any
 
 from phaseline.engine.log.when import seconds_of
 from phaseline.machines.kinds.kubernetes import globs
+from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import SECOND, nanoseconds
-from phaseline.schemas.similar import did_you_mean
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 """The name of a rule, a window or a receiver: a part of ids and subjects."""

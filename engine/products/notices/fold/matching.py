@@ -12,9 +12,9 @@ from phaseline.engine.products.notices.fold.rules import Choice, Rule
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_of_facets, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.kubernetes.globs import matches
-from phaseline.machines.language.beside.free import free_attributes
 from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.endings import is_left_behind
+from phaseline.machines.language.fields import free_attributes
 from phaseline.machines.language.table import DELETED, STALLED
 from phaseline.schemas.records import SIGNALS, Entity, Rejection, Transition, own_facets
 

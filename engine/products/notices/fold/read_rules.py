@@ -23,7 +23,7 @@ from phaseline.engine.products.notices.fold.rules import (
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import phase_meant
 from phaseline.machines.kinds.gitops import cron
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas import yaml_text
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Reason

@@ -12,8 +12,7 @@ from urllib.parse import unquote
 
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.cloudevents.actors import BadActor
-from phaseline.schemas.errors import InvalidInput
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import InvalidInput, did_you_mean
 from phaseline.schemas.subjects import BadSubject, check_id
 
 Role = Literal["", "read", "publish", "operate", "try"]

@@ -17,8 +17,7 @@ import msgspec
 from phaseline.engine.surfaces.http.fleet.fleet import GONE, LEFT, NONE, STALE, LiveFleet
 from phaseline.engine.surfaces.http.fleet.state_index import IndexedState
 from phaseline.machines.compiler.classes.entity_classes import BEGINS
-from phaseline.machines.language.state_classes import CLASSES
-from phaseline.machines.language.table import DELETED
+from phaseline.machines.language.table import CLASSES, DELETED
 from phaseline.schemas import codec
 from phaseline.schemas.records import CONTACT, SIGNALS
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from phaseline.engine.surfaces.http.fleet.fleet import GONE, NONE, LiveFleet, flags_of
 from phaseline.machines.language.endings import state_for_people
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas.records import SECOND, Transition, facets_of
 
 QUIET = 12

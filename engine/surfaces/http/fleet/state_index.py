@@ -9,7 +9,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_in
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named, label_of, languages
 from phaseline.machines.language.contact import FRESH, SILENT
-from phaseline.machines.language.state_classes import StateClass
+from phaseline.machines.language.table import StateClass
 from phaseline.schemas.records import CONTACT, SIGNALS, State
 
 MOST = 10_000

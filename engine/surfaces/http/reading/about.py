@@ -20,8 +20,7 @@ from phaseline.engine.surfaces.page.files import FIRST_SCREEN, INDEX, LOGIN, MAI
 from phaseline.engine.surfaces.telemetry.readings import Reading, of_connection, of_program
 from phaseline.machines.docs import layout, plain
 from phaseline.schemas import libraries
-from phaseline.schemas.errors import NameUnknown, NotFound, PhaselineError
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.errors import NameUnknown, NotFound, PhaselineError, did_you_mean
 from phaseline.schemas.version import __version__
 
 

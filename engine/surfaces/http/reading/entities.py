@@ -36,7 +36,7 @@ from phaseline.engine.surfaces.http.service import ViewAt
 from phaseline.engine.surfaces.overview.overview import as_map, overview
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import CLASSES
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Transition, timestamp

@@ -10,8 +10,7 @@ from phaseline.engine.log import latest, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.when import Moment
-from phaseline.engine.publish.backlog import owner_of
-from phaseline.engine.publish.living_workers import living
+from phaseline.engine.publish.backlog import living_workers, owner_of
 from phaseline.engine.surfaces.http.call import Call, HttpAnswer
 from phaseline.engine.surfaces.http.fleet import columns
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
@@ -79,7 +78,7 @@ async def _era(installation: Installation, partition: int) -> str | None:
 async def _workers(installation: Installation) -> list[str] | None:
     """The workers that are alive; None if this user may not read leases."""
     try:
-        return sorted(await living(installation.wire, installation.layout))
+        return sorted(await living_workers(installation.wire, installation.layout))
     except (NotPermitted, NoAnswer, ApiFailed):
         return None
 

@@ -16,8 +16,7 @@ from phaseline.machines.kinds.kubernetes.diff.merge import applied
 from phaseline.machines.kinds.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kinds.kubernetes.diff.types import ANY, FieldType, type_of
 from phaseline.machines.kinds.kubernetes.diff.versions import common, identity, in_one_version
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
-from phaseline.machines.kinds.kubernetes.scopes import is_cluster_wide
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, is_cluster_wide
 from phaseline.machines.language.rules import Revision
 
 COMPARISON = Revision("kubernetes.comparison", 5)

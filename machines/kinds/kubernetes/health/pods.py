@@ -1,8 +1,11 @@
-"""Health of Pod and Job. Belongs here: these two rules. Does not: controllers that keep Pods running (`workloads`)."""
+"""Health of Pod and Job, and which objects are hooks.
+
+Hooks run around a synchronisation and are not part of the application.
+Belongs here: these two rules, the annotations of hooks. Does not: controllers that keep Pods running (`workloads`).
+"""
 
 from collections.abc import Iterator, Sequence
 
-from phaseline.machines.kinds.kubernetes.health.hooks import is_hook
 from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kinds.kubernetes.health.result import (
     Evidence,
@@ -187,3 +190,17 @@ def _job(live: ManifestPart) -> HealthResult:
     if spec.flag("suspend"):
         return paused("it is suspended")
     return progressing(f"{succeeded} of {wanted} completions")
+
+
+HOOK, HELM_HOOK = "argocd.argoproj.io/hook", "helm.sh/hook"
+
+
+def is_hook(metadata: ManifestPart) -> bool:
+    """Whether an object is a hook. Argo CD's annotation takes precedence over Helm's."""
+    if "annotations" not in metadata.found:
+        return False
+    annotations = metadata.map("annotations")
+    if annotations.has(HOOK):
+        words = [word.strip() for word in annotations.text(HOOK).split(",")]
+        return words != ["Skip"]
+    return annotations.has(HELM_HOOK) and annotations.text(HELM_HOOK) != "crd-install"

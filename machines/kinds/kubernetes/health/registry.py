@@ -1,17 +1,15 @@
 """Health rules by kind, and the health of one object.
 
 Belongs here: which rule applies to a kind, the checks that come before every rule. Does not: the rules themselves
-(`pods`, `workloads`, `network`, ...), the table of known kinds (`kubernetes.known`), any other kind (`general`), rules
-of installed packages (`plugins`), health of an application (`kubernetes.rollup`).
+(`pods`, `workloads`, `short_rules`, ...), the table of known kinds (`kubernetes.known`), any other kind (`general`),
+rules of installed packages (`plugins`), health of an application (`kubernetes.rollup`).
 """
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from phaseline.machines.kinds.kubernetes.health.argo import workflow
 from phaseline.machines.kinds.kubernetes.health.autoscaling import autoscaler
 from phaseline.machines.kinds.kubernetes.health.general import by_general_rule
-from phaseline.machines.kinds.kubernetes.health.network import api_service, ingress, service
 from phaseline.machines.kinds.kubernetes.health.pods import job, pod
 from phaseline.machines.kinds.kubernetes.health.polarity import concerns_of
 from phaseline.machines.kinds.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
@@ -23,13 +21,12 @@ from phaseline.machines.kinds.kubernetes.health.result import (
     progressing,
     unknown,
 )
-from phaseline.machines.kinds.kubernetes.health.storage import volume_claim
+from phaseline.machines.kinds.kubernetes.health.short_rules import api_service, ingress, service, volume_claim, workflow
 from phaseline.machines.kinds.kubernetes.health.view import ObjectView
 from phaseline.machines.kinds.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.argo_kinds import is_argos
-from phaseline.machines.kinds.kubernetes.known.statusless import STATUSLESS
-from phaseline.machines.kinds.kubernetes.known.table import NO_STATUS, KnownRule, known_rule
+from phaseline.machines.kinds.kubernetes.known.table import NO_STATUS, STATUSLESS, KnownRule, known_rule
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, HEALTHY, PROGRESSING, UNKNOWN, Profile
 from phaseline.machines.language.rules import Revision

@@ -1,6 +1,7 @@
 """The table of known kinds, and the verdict of its rows.
 
-Belongs here: finding the rows of a kind, asking them, the message and the evidence. Does not: the rows (`families`),
+Belongs here: finding the rows of a kind, asking them, the message and the evidence; Kubernetes' kinds without a status.
+Does not: the rows (`families`),
 what a test means (`tests_of_rows`), kinds without rows (`health.general`).
 """
 
@@ -18,6 +19,23 @@ from phaseline.machines.kinds.kubernetes.profiles import ALIASES, HEALTHY, PROGR
 
 NO_STATUS = "no status has been reported yet"
 Manifest = Mapping[str, Any]
+
+# fmt: off
+STATUSLESS = frozenset((group, kind) for group, kinds in (
+    ("",                             ("ConfigMap", "Secret", "ServiceAccount", "Endpoints", "LimitRange", "PodTemplate")),
+    ("admissionregistration.k8s.io", ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")),
+    ("apps",                         ("ControllerRevision",)),
+    ("coordination.k8s.io",          ("Lease",)),
+    ("discovery.k8s.io",             ("EndpointSlice",)),
+    ("networking.k8s.io",            ("IngressClass", "NetworkPolicy")),
+    ("node.k8s.io",                  ("RuntimeClass",)),
+    ("rbac.authorization.k8s.io",    ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
+    ("scheduling.k8s.io",            ("PriorityClass",)),
+    ("storage.k8s.io",               ("StorageClass", "CSIDriver", "CSINode", "VolumeAttributesClass")),
+) for kind in kinds)
+# fmt: on
+"""The kinds of Kubernetes whose published type has no status, by group and kind: they take no part in health. The core
+group is empty. After Kubernetes' own type definitions (k8s.io/api)."""
 
 
 class KnownRule:

@@ -1,7 +1,7 @@
 """Known kinds of the Argo projects.
 
 Belongs here: Rollouts, Events, Workflows, ApplicationSets, the GitOps Promoter, an Application that another one
-deploys. Does not: an Application as an entity of its own (`kinds.gitops`); Workflow (`health.argo`).
+deploys. Does not: an Application as an entity of its own (`kinds.gitops`); Workflow (`health.short_rules`).
 """
 
 from phaseline.machines.kinds.kubernetes.known.rows import NONE, D, Family, H, KnownKind, M, N, P, S, U

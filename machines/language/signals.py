@@ -2,18 +2,17 @@
 
 A signal has a name and stands as long as it is True or Unknown. The facet says only whether one stands.
 Belongs here: the facet `signals` with its words, what it adds to a table. Does not: names that consoles know
-(`signal_names`), reading what an event says of signals (`engine.core.beside.signals`).
+(`table.Signal`), reading what an event says of signals (`engine.core.beside.signals`).
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
 from phaseline.machines.language.predicates import Scene, Unmet
 from phaseline.machines.language.rules import rule
-from phaseline.machines.language.table import ABSENT, DELETED, OK, REPORTED, Facet, Label, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, OK, REPORTED, Facet, Label, Row, Signal, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, State
 
 TOLD = "Told"

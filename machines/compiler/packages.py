@@ -1,19 +1,24 @@
-"""Products of installed packages: found, and those that cannot be used named and kept apart from those that can.
+"""What installed packages bring: their products, of which broken ones are set apart, and the libraries of their rules.
 
-Belongs here: loading the entry points of the group, and which of them fit together. Does not: the built-in products
-(`built_in`), what a command or a worker does about a broken one (`engine`).
+Belongs here: loading the entry points of the group, which of them fit together, loading the libraries before events are
+decided. Does not: the built-in products (`built_in`), what a command or a worker does about a broken one (`engine`),
+which rule needs which library (`Product.libraries`), their names and extras (`schemas.libraries`).
 """
 
 import re
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import NamedTuple
 
+from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind, Product
+from phaseline.machines.language.rules import Revision
 from phaseline.machines.language.table import Table
+from phaseline.schemas import libraries
 from phaseline.schemas.libraries import ENTRY_POINTS
 
 VIEW_NAME = re.compile("[a-z][a-z0-9_]*")
@@ -141,3 +146,23 @@ def _place(error: BaseException) -> str:
     theirs = [one for one in frames if not one.filename.startswith("<") and one.filename != __file__
               and "importlib" not in Path(one.filename).parts]  # fmt: skip
     return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
+
+
+def check_libraries(kinds: Kinds) -> None:
+    """Load the libraries that the rules of these kinds need; raises `NotInstalled` if one is not installed here.
+
+    A worker must not decide an event differently because a library is missing.
+    """
+    needed = {name: modules for product in kinds.products or () for name, modules in product.libraries.items()}
+    for kind in kinds.values():
+        for name in _rules_used(kind.table):
+            for module in needed.get(name, ()):
+                with libraries.needed(module, f"the kind {kind.name}"):
+                    import_module(module)
+
+
+def _rules_used(table: Table) -> Iterator[str]:
+    """The names of the rules in a table and of the libraries that they declare."""
+    for declared in declarations(table):
+        yield declared.revision.name
+        yield from (use.name for use in declared.uses if isinstance(use, Revision))
