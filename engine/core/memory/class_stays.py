@@ -47,7 +47,7 @@ def memory_after(
 
 
 def _tells(kind: Kind, before: Entity | None, facets: Sequence[FacetState], time: int) -> bool:
-    """Whether it is plain that the first facet alone tells since when an entity is in its class. Nearly always it is."""
+    """Whether it is plain that the first facet tells since when an entity is in its class. Nearly always it is."""
     if kind.own > 1 or _told(kind, facets):
         return False
     after = facets[0]

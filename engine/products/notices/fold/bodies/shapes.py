@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 
 from phaseline.engine.products.notices.fold.bodies import wording
 from phaseline.engine.products.notices.fold.bodies.message import NoticeMessage, time_of
-from phaseline.schemas.records import SECOND, timestamp
 from phaseline.schemas.errors import did_you_mean
+from phaseline.schemas.records import SECOND, timestamp
 
 KEPT = (
     "about", "state", "trigger", "said", "cause", "because", "number", "most", "below", "names", "kinds", "left",
