@@ -90,7 +90,7 @@ def levels() -> None:
 @click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Where to end.  [default: now]")
 @click.option("--objective", type=click.FloatRange(0, 100), default=OBJECTIVE, show_default=True, metavar="PERCENT",
               help="The share of the time in which it should be available.")  # fmt: skip
-@click.option("--by", type=options.Read("grouping", _grouping), default=ENTITY, show_default=True,
+@click.option("--by", type=options.ParsedText("grouping", _grouping), default=ENTITY, show_default=True,
               metavar="[entity|tree|kind|label=NAME]", help="What makes a row.")  # fmt: skip
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @click.option("--windows", "file", type=FILE, metavar="FILE",

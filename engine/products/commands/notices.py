@@ -116,7 +116,7 @@ def take(by: str | None) -> tuple[str, Mapping[str, Any], str]:
         ("phaseline notices hold node-down/4711 --until 2h", "for two hours"),
     ],
 )
-@click.option("--until", "seconds", type=options.Read("time", _until), default=BACK, show_default=True,
+@click.option("--until", "seconds", type=options.ParsedText("time", _until), default=BACK, show_default=True,
               metavar="back|TIME", help="Until it is over, or for so long.")  # fmt: skip
 @_of_notice
 def hold(seconds: float) -> tuple[str, Mapping[str, Any], str]:

@@ -67,7 +67,7 @@ class Notifier:
         self._place = self._at = self._record_ns = 0
         self._is_known = False
         """Whether the installation of notices knows that this log is followed."""
-        self._pending: clock.Settled | None = None
+        self._pending: clock.DecidedUntil | None = None
         self._behind_since: float | None = None
         self.records = self.stored = 0
         """How many records were followed, and how many events stored."""

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from phaseline.engine.products.observe.cluster import ClusterReport, Listed
+from phaseline.engine.products.observe.cluster import AllSeen, ClusterReport
 from phaseline.engine.products.observe.discovery import Resource
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.roots import Known
@@ -50,7 +50,7 @@ async def events(
             old = [of for of, asked in listed.items() if time.monotonic() - asked >= AGAIN]
             async for event in _vanished(observer, past, () if away else old, listed):
                 yield event
-        elif isinstance(one, Listed):
+        elif isinstance(one, AllSeen):
             observer.sees_owned = observer.sees_owned and not one.denied
             for event in observer.missing() if one.complete else ():
                 yield event

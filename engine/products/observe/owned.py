@@ -187,7 +187,7 @@ class Admission(NamedTuple):
     instead_of: KnownObject | None = None
 
 
-class Shares:
+class ShownObjects:
     """Which objects below each resource are shown: the first `MOST`, and some that have failed."""
 
     def __init__(self, owners: Owners) -> None:

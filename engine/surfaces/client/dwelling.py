@@ -15,7 +15,7 @@ from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.engine.surfaces.client.session import Session
-from phaseline.engine.surfaces.overview.dwell_watch import DwellWatch, First, Source
+from phaseline.engine.surfaces.overview.dwell_watch import DwellSource, DwellWatch, FirstStates
 from phaseline.engine.surfaces.overview.dwells import Dwells
 from phaseline.engine.surfaces.overview.overview import Dwell
 from phaseline.machines.compiler.kinds import Kinds
@@ -59,11 +59,11 @@ def watched(
     def after(place: int) -> Watch[Any]:
         return session.watch(RecordFilter(kind=wanted.kind, below=wanted.tree), place + 1, follow=follow)
 
-    source = Source(partial(_first, client, session, wanted, start), after, session.wire)
+    source = DwellSource(partial(_first, client, session, wanted, start), after, session.wire)
     return DwellWatch(source, made, follow=follow)
 
 
-async def _first(client: ReadingClient, session: Session, wanted: WantedClass, start: When) -> First:
+async def _first(client: ReadingClient, session: Session, wanted: WantedClass, start: When) -> FirstStates:
     """The states before the first record of a watch."""
     view = await client.at(await _before(session, start))
     place = await view.next_place() - 1
@@ -71,7 +71,7 @@ async def _first(client: ReadingClient, session: Session, wanted: WantedClass, s
     async def until() -> int:
         return await view.next_place() - 1
 
-    return First(view.unsorted(wanted.kind, tree=wanted.tree, deleted=True), place, view.now_ns, until)
+    return FirstStates(view.unsorted(wanted.kind, tree=wanted.tree, deleted=True), place, view.now_ns, until)
 
 
 def dwell_map(kinds: Kinds, found: Dwell, language: Language = "en") -> dict[str, Any]:
