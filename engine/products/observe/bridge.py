@@ -55,9 +55,8 @@ async def events(
             for event in observer.missing() if one.complete else ():
                 yield event
             resource = one.resource
-            group = resource.version.rpartition("/")[0]
             within = namespace if resource.namespaced else None
-            for event in () if one.denied else observer.relisted(group, resource.kind, within, whole=one.complete):
+            for event in () if one.denied else observer.relisted(*resource.sort, within, whole=one.complete):
                 yield event
             async for event in _vanished(observer, past, (resource,), listed):
                 yield event
@@ -73,8 +72,7 @@ async def _vanished(
     for resource in resources:
         listed[resource] = time.monotonic()
         if past is not None:
-            sort = resource.version.rpartition("/")[0], resource.kind
-            async for event in observer.vanished(sort, past.known, partial(past.is_gone, resource)):
+            async for event in observer.vanished(resource.sort, past.known, partial(past.is_gone, resource)):
                 yield event
 
 

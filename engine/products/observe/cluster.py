@@ -215,7 +215,7 @@ async def changes(
     one after the other. One that may not be read is left out.
     """
     queue: asyncio.Queue[ClusterReport | BaseException] = asyncio.Queue(maxsize=1_000)
-    first = [one for one in resources if one.version.partition("/")[0] == GROUP]
+    first = [one for one in resources if one.sort[0] == GROUP]
     stages = [first, [one for one in resources if one not in first], *([one] for one in followed)]
     turns = [_Turn({one.path + one.plural for one in stage}) for stage in stages]
 

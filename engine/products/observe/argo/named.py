@@ -13,6 +13,7 @@ from phaseline.engine.products.observe.events import (
     id_suffix,
     mapping,
     maps,
+    named_key,
     text,
     without_empty,
 )
@@ -43,11 +44,10 @@ class ArgoSaid(NamedTuple):
     @classmethod
     def of(cls, one: Manifest) -> "ArgoSaid":
         """Read one member of the list."""
-        key = ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
         found, wave = mapping(one, "health"), one.get("syncWave")
         health = ALIASES.get(text(found, "status"), text(found, "status"))
         return cls(
-            key, text(one, "status"), health if health in HEALTHS else "", text(found, "message")[:LONGEST],
+            named_key(one), text(one, "status"), health if health in HEALTHS else "", text(found, "message")[:LONGEST],
             text(found, "lastTransitionTime"), one.get("requiresPruning") is True, one.get("hook") is True,
             wave if type(wave) is int and abs(wave) < 10**9 else 0,
         )  # fmt: skip

@@ -23,6 +23,7 @@ from phaseline.engine.products.observe.events import (
     conditions,
     mapping,
     maps,
+    named_key,
     text,
     without_empty,
 )
@@ -30,7 +31,6 @@ from phaseline.machines.kinds.gitops.controller import HEALTHS, ROLLOUTS, SYNCS
 from phaseline.machines.kinds.gitops.sync_windows import MOST as MOST_WINDOWS
 from phaseline.machines.kinds.gitops.sync_windows import read
 from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED
-from phaseline.machines.kinds.kubernetes.pairs import ObjectKey
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, HEALTHY
 
 DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
@@ -219,8 +219,7 @@ def _told(state: str, parts: Iterable[str]) -> str:
 
 def _called(one: Manifest) -> str:
     """`apps/Deployment:shop/web`: a resource in the list of an Application."""
-    key = ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
-    return key.short()
+    return named_key(one).short()
 
 
 def _listed(named: Sequence[str]) -> str:
