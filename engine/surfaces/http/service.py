@@ -292,6 +292,11 @@ class Service:
         check_order(start, end, after, up_to)
         return min(after, up_to, key=lambda one: one.place)  # the log may be ahead of the fleet
 
+    async def before(self, start: str | None, end: str | None, up_to: Moment) -> int:
+        """The place after which such a range is read. One that begins at a place has the record of that place."""
+        after = await self.beginning(start, end, up_to)
+        return after.place - (start is not None and start.isdecimal())
+
     async def view(self, at: str | None = None, least: int | None = None) -> ViewAt:
         """The entities at a moment; raises `NotFound.place_ahead`, `NameUnknown`.
 
