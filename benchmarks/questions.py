@@ -56,14 +56,14 @@ async def run(entities: int = ENTITIES) -> dict[str, Any]:
         settings = Settings(feed="msgpack", nats=(server.url,), partitions=PARTITIONS)
         async with Wire.open(settings, name="bench", patient=True) as wire:
             layout = await provision(wire, settings, installed().copies.values())
-            scale._say(f"creating {entities:,} entities")  # noqa: SLF001  # a part of the same benchmark
-            await scale._create(server, wire, layout, entities)  # noqa: SLF001
-            async with scale._sharing(wire, layout, 1, scale.LEASE) as [worker]:  # noqa: SLF001
+            scale.say(f"creating {entities:,} entities")
+            await scale.create(server, wire, layout, entities)
+            async with scale.sharing(wire, layout, 1, scale.LEASE) as [worker]:
                 await _spoil(wire, layout, entities)
-                before, spent = scale._memory(worker.pid), cpu(worker.pid)  # noqa: SLF001
+                before, spent = scale.memory(worker.pid), cpu(worker.pid)
                 start = await asyncio.to_thread(_started, server.url)
                 asked = await _measured(server.url, COMMANDS)
-                after, answering = scale._memory(worker.pid), cpu(worker.pid) - spent  # noqa: SLF001
+                after, answering = scale.memory(worker.pid), cpu(worker.pid) - spent
             alone = await _measured(server.url, ALONE)
     return {
         "entities": entities, "asked": asked, "alone": alone, "memory": (before, after), "cpu": answering,
@@ -103,7 +103,7 @@ async def _measured(url: str, names: Iterable[str]) -> dict[str, dict[str, float
     found, environment = {}, {**os.environ, "PHASELINE_NATS": url, "PHASELINE_PREFIX": "pl"}
     for name in names:
         words = COMMANDS[name]
-        scale._say(f"phaseline {words}")  # noqa: SLF001
+        scale.say(f"phaseline {words}")
         began = time.perf_counter()
         command = [*reading.COMMAND, *words.split()]
         cost = await asyncio.to_thread(reading.measured, command, environment, terminal=False)

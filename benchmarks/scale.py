@@ -67,17 +67,17 @@ async def run(
     """The figures by number of partitions; those of readers, at one number."""
     found: dict[str, Any] = {"entities": entities, "events": events, "partitions": {}}
     for partitions, numbers in plan.items():
-        _say(f"{partitions} partitions")
+        say(f"{partitions} partitions")
         rates = {number: await _throughput(partitions, number, events) for number in numbers}
         async with asyncio.timeout(LIMIT), EmbeddedServer() as server:
             settings = Settings(feed="msgpack", nats=(server.url,), partitions=partitions)
             async with Wire.open(settings, name="bench", patient=True) as wire:
                 layout = await provision(wire, settings, installed().copies.values())
-                created = await _create(server, wire, layout, entities)
+                created = await create(server, wire, layout, entities)
                 taken = {number: await _taken(wire, layout, number) for number in numbers}
                 found["partitions"][partitions] = {
                     "rates": rates, "created": created, "taken": taken, "stored": await _stored(wire, layout),
-                    "server": _memory(server.pid),
+                    "server": memory(server.pid),
                 }  # fmt: skip
                 if partitions == READ_AT or len(plan) == 1:
                     found["commands"] = await _commands(server.url)
@@ -86,7 +86,7 @@ async def run(
     return found
 
 
-def _say(what: str) -> None:
+def say(what: str) -> None:
     print(f"  {what}", file=sys.stderr, flush=True)
 
 
@@ -111,10 +111,10 @@ def _events(prefix: str, entities: int) -> Iterator[tuple[str, bytes, str]]:
         yield subjects.event("node", "adopt", f"c{cluster}/pool/node-{node}"), codec.encode(body), f"e-{number}"
 
 
-async def _create(server: EmbeddedServer, wire: Wire, layout: Layout, entities: int) -> dict[str, float]:
+async def create(server: EmbeddedServer, wire: Wire, layout: Layout, entities: int) -> dict[str, float]:
     """Publish the events while two workers decide them; the seconds until all states can be read."""
     wanted = max(1, entities // 1_000) * 1_000
-    async with _sharing(wire, layout, min(2, layout.partitions), LEASE) as processes:
+    async with sharing(wire, layout, min(2, layout.partitions), LEASE) as processes:
         before, began = cpu(server.pid), time.perf_counter()
         piece: list[tuple[str, bytes, str]] = []
         for event in _events(layout.prefix, entities):
@@ -129,9 +129,9 @@ async def _create(server: EmbeddedServer, wire: Wire, layout: Layout, entities: 
             await asyncio.sleep(0.2)
         seconds = time.perf_counter() - began
         spent = sum(cpu(process.pid) for process in processes)
-        memory = max(_memory(process.pid) for process in processes)
+        most = max(memory(process.pid) for process in processes)
         return {"published": published, "seconds": seconds, "workers": spent, "server": cpu(server.pid) - before,
-                "memory": memory}  # fmt: skip
+                "memory": most}  # fmt: skip
 
 
 async def _messages(wire: Wire, stream: str) -> int:
@@ -148,7 +148,7 @@ async def _stored(wire: Wire, layout: Layout) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def _sharing(wire: Wire, layout: Layout, number: int, lease: int = 0) -> AsyncIterator[list[Process]]:
+async def sharing(wire: Wire, layout: Layout, number: int, lease: int = 0) -> AsyncIterator[list[Process]]:
     """So many workers, once each owns its share of the partitions; killed at the end, and their leases taken away."""
     url = wire.settings.nats[0]
     processes = [await _worker(url, layout, layout.partitions // number, lease) for _ in range(number)]
@@ -180,19 +180,19 @@ async def _line(process: Process) -> bytes:
 
 async def _taken(wire: Wire, layout: Layout, number: int) -> dict[str, float]:
     """The seconds from starting the processes until all partitions are owned; CPU and memory of the processes."""
-    _say(f"{number} workers take {layout.partitions} partitions over")
+    say(f"{number} workers take {layout.partitions} partitions over")
     if number > layout.partitions:
         return {}
     began = time.perf_counter()
-    async with _sharing(wire, layout, number) as processes:
+    async with sharing(wire, layout, number) as processes:
         return {
             "seconds": time.perf_counter() - began,
             "cpu": sum(cpu(process.pid) for process in processes),
-            "memory": sum(_memory(process.pid) for process in processes),
+            "memory": sum(memory(process.pid) for process in processes),
         }
 
 
-def _memory(pid: int, field: str = "VmRSS") -> float:
+def memory(pid: int, field: str = "VmRSS") -> float:
     """The resident memory of a process in MB; with VmHWM the most that it had. 0 where /proc does not say."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123  # a pseudo file
@@ -222,9 +222,9 @@ async def _beside_few(many: Spread, events: int) -> list[dict[str, dict[str, flo
         async with Wire.open(settings, name="bench", patient=True) as wire:
             layout = await provision(wire, settings, installed().copies.values())
             few = Spread(server, wire, layout, FEW)
-            await _create(server, wire, layout, FEW)
-            sharing, beside = _sharing(wire, layout, 1, LEASE), _sharing(many.wire, many.layout, 1, LEASE)
-            async with sharing as [one], beside as [other]:
+            await create(server, wire, layout, FEW)
+            first, beside = sharing(wire, layout, 1, LEASE), sharing(many.wire, many.layout, 1, LEASE)
+            async with first as [one], beside as [other]:
                 both = {"few": (few, one), "many": (many, other)}
                 return [
                     {name: await _decided(*which, events, number) for name, which in both.items()}
@@ -234,7 +234,7 @@ async def _beside_few(many: Spread, events: int) -> list[dict[str, dict[str, flo
 
 async def _decided(spread: Spread, worker: Process, events: int, number: int) -> dict[str, float]:
     """Store events while a worker decides them. Half of them make nodes fail, the others mend them."""
-    _say(f"events to {spread.entities:,} entities, round {number}")
+    say(f"events to {spread.entities:,} entities, round {number}")
     given, installed_ = list(_moves(spread, events, number)), Installation(spread.wire, spread.layout, installed())
     before, server, began = cpu(worker.pid), cpu(spread.server.pid), time.perf_counter()
     for start in range(0, events, SLICE):
@@ -271,7 +271,7 @@ async def _commands(url: str) -> dict[str, dict[str, float]]:
     found = {}
     environment = {**os.environ, "PHASELINE_NATS": url, "PHASELINE_PREFIX": "pl"}
     for name, words in COMMANDS.items():
-        _say(f"phaseline {words}")
+        say(f"phaseline {words}")
         command = [*reading.COMMAND, *words.split()]
         began = time.perf_counter()
         cost = await asyncio.to_thread(reading.measured, command, environment, terminal=False)
@@ -281,7 +281,7 @@ async def _commands(url: str) -> dict[str, dict[str, float]]:
 
 async def _console(url: str) -> dict[str, float]:
     """The start of `phaseline serve`: until the states are loaded, then the first requests of a console."""
-    _say("phaseline serve")
+    say("phaseline serve")
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "phaseline.engine.surfaces.cli", "serve", "--nats", url, "--listen", "127.0.0.1:0",
@@ -295,13 +295,13 @@ async def _console(url: str) -> dict[str, float]:
             said = (await process.stderr.readline()).decode()
         while (await asyncio.to_thread(_asked, at[1], "/readyz"))[0] != 200:
             await asyncio.sleep(0.1)
-        found = {"ready": time.perf_counter() - began, "memory_ready": _memory(process.pid)}
+        found = {"ready": time.perf_counter() - began, "memory_ready": memory(process.pid)}
         for name, path in (("columns", "/v1/columns"), ("again", "/v1/columns"), ("page", "/v1/entities?limit=500"),
                            ("counts", "/v1/counts")):  # fmt: skip
             started = time.perf_counter()
             _, body, size = await asyncio.to_thread(_asked, at[1], path)
             found |= {name: time.perf_counter() - started, f"{name}_bytes": len(body), f"{name}_sent": size}
-        return {**found, "memory": _memory(process.pid, "VmHWM")}
+        return {**found, "memory": memory(process.pid, "VmHWM")}
     finally:
         process.kill()
         await process.wait()

@@ -3,14 +3,12 @@
 Belongs here: writing or checking them. Does not: the rest of that page, which people write.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from phaseline.engine.nats.accounts import roles
 from phaseline.engine.nats.accounts.users import AccountPlan
-from phaseline.machines.docs.written_part import keep
 
-COMMAND = "python -m phaseline.engine.surfaces.generate"
 PAGE = Path("docs/security.md")
 BEGIN, END = "<!-- generated: the tables of roles and exports -->", "<!-- end of the generated tables -->"
 
@@ -64,8 +62,3 @@ def renewed(page: str) -> str:
     """The page with the present tables."""
     before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{tables()}\n{END}{rest.partition(END)[2]}"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check the tables; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, PAGE, renewed)

@@ -1,13 +1,12 @@
 """`python3 dev.py generate [--check]` writes or checks every page, schema and module that is made from others.
 
 Belongs here: calling the generators, the stubs of public modules, which type checkers read in place of a module whose
-names are loaded late. Does not: what the others write (`machines.docs.pages`, `cli.reference`,
-`surfaces.sync_stub`, `surfaces.accounts_page`, `http.reference`, `telemetry.page`,
-`machines.docs.checked_tables`, `machines.docs.errors_page`).
+names are loaded late. Does not: what they hold (`cli.reference`, `surfaces.sync_stub`, `surfaces.accounts_page`,
+`http.reference`, `telemetry.page`), what `machines.docs` writes.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -52,20 +51,24 @@ def _stub(public: str) -> Iterator[str]:
     yield from ["__version__: str\n"] if "__version__" in found else []
 
 
-def write_modules(arguments: Sequence[str] | None = None) -> int:
-    """Write or check; 1 if `--check` finds a stale file."""
-    return max(keep(arguments, COMMAND, path, text) for path, text in modules().items())
+PAGES: tuple[tuple[Path, Callable[[str], str] | str], ...] = (
+    (reference.PAGE, lambda _: reference.page()),
+    (accounts_page.PAGE, accounts_page.renewed),
+    (http_reference.PAGE, partial(http_reference.renewed, routes=all_routes(PRODUCTS))),
+    (metrics_page.PAGE, metrics_page.renewed),
+)
+"""Pages of surfaces, each with what it should be, or with what makes that from the page as it is."""
 
 
-GENERATORS: tuple[Callable[[Sequence[str] | None], int], ...] = (
-    checked_tables.main, pages.main, reference.main, accounts_page.main, errors_page.main,
-    partial(http_reference.main, all_routes(PRODUCTS)), metrics_page.main, write_modules,
-)  # fmt: skip
+def write(files: Iterable[tuple[Path, Callable[[str], str] | str]], arguments: Sequence[str] | None = None) -> int:
+    """Write or check files; 1 if `--check` finds a stale one."""
+    return max(keep(arguments, COMMAND, path, renewed) for path, renewed in files)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check all; 1 if `--check` finds a stale file."""
-    return max(generate(arguments) for generate in GENERATORS)
+    own = write([*PAGES, *modules().items()], arguments)
+    return max(own, *(main(arguments) for main in (checked_tables.main, pages.main, errors_page.main)))
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ from phaseline.engine.surfaces.client.client import WAIT
 from phaseline.engine.surfaces.client.entity_view import M_co
 from phaseline.engine.surfaces.client.portal import DwellWatch as DwellWatch
 from phaseline.engine.surfaces.client.portal import Follow as Follow
-from phaseline.engine.surfaces.client.portal import Opened
+from phaseline.engine.surfaces.client.portal import OpenClient
 from phaseline.engine.surfaces.client.portal import Portal
 from phaseline.engine.surfaces.client.portal import Watch as Watch
 from phaseline.engine.surfaces.client.rejection_counts import RejectionCount
@@ -315,7 +315,7 @@ A call returns when its answer is there. `list`, `watch`, `follow`, `history` an
 the client in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a
 notebook; `progress` functions are called from that thread. Ctrl-C ends a call in good order."""
 
-    def __init__(self, opened: Opened[client.Client]) -> None:
+    def __init__(self, opened: OpenClient[client.Client]) -> None:
         """Use a connection that is open; `connect` makes one."""
 
     @classmethod

@@ -19,7 +19,7 @@ from phaseline.engine.surfaces.http.fleet import columns
 from phaseline.engine.surfaces.http.fleet.cascades import Cascades, PlacedMessage
 from phaseline.engine.surfaces.http.fleet.fleet import GONE, LEFT, NONE, VIEWED, LiveFleet
 from phaseline.engine.surfaces.http.fleet.fleet_moment import FleetMoment
-from phaseline.engine.surfaces.http.fleet.history import Base, FleetHistory, PastFleet
+from phaseline.engine.surfaces.http.fleet.history import FleetHistory, HistoryBegin, PastFleet
 from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.machines.compiler.kinds import Kinds
@@ -152,7 +152,7 @@ def states_of(found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], tuple[
 
 
 def remembering(fleet: LiveFleet, log: Log, begins: int) -> FleetHistory:
-    remembered, base = FleetHistory(10 * begins), Base()
+    remembered, base = FleetHistory(10 * begins), HistoryBegin()
     for place, record in log[begins:]:
         base.take(fleet, record)
         remembered.take(fleet, place, record.time_ns, record)

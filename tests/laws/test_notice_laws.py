@@ -8,10 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phaseline.engine.products.notices.fold import matching
-from phaseline.engine.products.notices.fold.fold import Fold, root_of
+from phaseline.engine.products.notices.fold.fold import Fold
 from phaseline.engine.products.notices.fold.grouping import entity_of
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.products.notices.fold.windows import root_of
 from phaseline.engine.surfaces.testing.histories import History
 from phaseline.engine.surfaces.testing.search import histories
 from phaseline.schemas.records import Transition

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.surfaces.doctor.growth import Room, growth, said
+from phaseline.engine.surfaces.doctor.growth import FilledRoom, growth, said
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.cloudevents.content_types import AS_MSGPACK
 from tests.support import closed_port
@@ -219,12 +219,12 @@ async def test_growth_is_said_before_something_is_full(wire: Wire, settings: Set
     ("rooms", "found"),
     [
         ([], None),
-        ([Room("LOG", 0.0, 0)], None),
-        ([Room("LOG", 1.0, 8 * 86_400)], None),
-        ([Room("LOG", 1e6, int(3 * 86_400e6)), Room("disk", 1e6, int(2 * 86_400e6))], "disk has 172.8 GB left, and is full in 2.0 days at 86.4 GB a day"),
-        ([Room("LOG", 1e6, int(7_200e6))], "LOG has 7.2 GB left, and is full in 2.0 hours at 86.4 GB a day"),
+        ([FilledRoom("LOG", 0.0, 0)], None),
+        ([FilledRoom("LOG", 1.0, 8 * 86_400)], None),
+        ([FilledRoom("LOG", 1e6, int(3 * 86_400e6)), FilledRoom("disk", 1e6, int(2 * 86_400e6))], "disk has 172.8 GB left, and is full in 2.0 days at 86.4 GB a day"),
+        ([FilledRoom("LOG", 1e6, int(7_200e6))], "LOG has 7.2 GB left, and is full in 2.0 hours at 86.4 GB a day"),
     ],
 )  # fmt: skip
-def test_what_is_full_first_is_named(rooms: list[Room], found: str | None) -> None:
+def test_what_is_full_first_is_named(rooms: list[FilledRoom], found: str | None) -> None:
     warned = said(rooms)
     assert (None if warned is None else warned.found) == found

@@ -32,7 +32,7 @@ class Watching:
         """A change; None after a list."""
         async with asyncio.timeout(60):
             found = await anext(self.source)
-        if isinstance(found, cluster.Listed):
+        if isinstance(found, cluster.AllSeen):
             return None
         return f"{found.manifest['kind']} {found.manifest['metadata']['name']}", found.gone
 

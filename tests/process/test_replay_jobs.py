@@ -22,11 +22,11 @@ from phaseline.schemas.errors import SetupError
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, call
 from tests.support.installation import Settings
 from tests.support.raising import raises
-from tests.support.recorded_logs import FileLog, Item, LogFile, LogWriter, Part, RecordItem, Task
+from tests.support.recorded_logs import FileLog, Item, LogFile, LogPart, LogWriter, RecordItem, ReplayTask
 from tests.support.replay_shares import in_shares, printed
 
 EVENTS = 300
-WHOLE = Part(None, None, None)
+WHOLE = LogPart(None, None, None)
 CHANGED = "tests.support.changed_tables:DEGRADED"
 
 
@@ -51,8 +51,8 @@ def _altered(item: Item, number: int) -> Item:
     )
 
 
-def task(log: Path, how: str, *, lists: bool = True) -> Task:
-    return Task(Settings(), log, None, WHOLE, how == "audit", CHANGED if how == "what-if" else None, lists)
+def task(log: Path, how: str, *, lists: bool = True) -> ReplayTask:
+    return ReplayTask(Settings(), log, None, WHOLE, how == "audit", CHANGED if how == "what-if" else None, lists)
 
 
 @pytest.mark.parametrize("how", ["rebuild", "audit", "what-if"])
@@ -167,10 +167,10 @@ def test_how_many_processes(log: Path, tmp_path: Path, monkeypatch: pytest.Monke
     source.ends = 10_000_000
     assert side_by_side.processes(None, one, source) == 4
     for alone in (
-        Task(Settings(), log, None, Part("c1", None, None), audits=False, changed=None, lists=False),
-        Task(Settings(), Path("-"), None, WHOLE, audits=False, changed=None, lists=False),
-        Task(Settings(), pipe, None, WHOLE, audits=False, changed=None, lists=False),
+        ReplayTask(Settings(), log, None, LogPart("c1", None, None), audits=False, changed=None, lists=False),
+        ReplayTask(Settings(), Path("-"), None, WHOLE, audits=False, changed=None, lists=False),
+        ReplayTask(Settings(), pipe, None, WHOLE, audits=False, changed=None, lists=False),
     ):
         assert side_by_side.processes(4, alone, source) == 1
-    of_server = Task(Settings(), None, None, WHOLE, audits=True, changed=None, lists=False)
+    of_server = ReplayTask(Settings(), None, None, WHOLE, audits=True, changed=None, lists=False)
     assert [side_by_side.processes(wanted, of_server, source) for wanted in (None, 2)] == [1, 2]

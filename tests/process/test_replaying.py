@@ -40,14 +40,14 @@ from tests.support.recorded_logs import (
     FileLog,
     Header,
     LogFile,
+    LogPart,
     LogWriter,
-    Part,
     Processors,
     RecordedLog,
     RecordItem,
+    ReplayTask,
     ServerLog,
     Span,
-    Task,
     WhatIf,
     WhatIfReport,
     audit_of,
@@ -128,7 +128,7 @@ async def what_if(source: RecordedLog, changed: Kinds, root: str | None = None) 
 async def test_shares_of_a_server_add_up(recorded: Recorded, capsys: pytest.CaptureFixture[str], how: str) -> None:
     settings, _, layout = recorded
     changed = "tests.support.changed_tables:DEGRADED" if how == "what-if" else None
-    task = Task(settings, None, None, Part(None, 100, None), how == "audit", changed, lists=True)
+    task = ReplayTask(settings, None, None, LogPart(None, 100, None), how == "audit", changed, lists=True)
     alone = [*printed(await in_shares(task, 1), capsys)]
     assert "events" in alone[0]
     assert layout.partitions > 1

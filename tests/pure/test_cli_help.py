@@ -1,7 +1,6 @@
 """The command as a whole, without a server: its help, its page, its options."""
 
 import json
-from pathlib import Path
 
 import click
 import pytest
@@ -67,13 +66,8 @@ def test_options_of_the_connection_have_twins() -> None:
                 assert option.envvar == f"PHASELINE_{option.name.upper()}", path
 
 
-def test_the_page_is_what_the_commands_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert reference.main(["--check", "--to", str(ROOT)]) == 0, f"stale: run `{reference.COMMAND}`"
-    (tmp_path / "docs").mkdir()
-    assert reference.main(["--check", "--to", str(tmp_path)]) == 1
-    assert reference.main(["--to", str(tmp_path)]) == 0
-    assert (tmp_path / reference.PAGE).read_text() == (ROOT / reference.PAGE).read_text()
-    assert capsys.readouterr().out == "stale: docs/cli.md\nwritten: docs/cli.md\n"
+def test_the_page_is_what_the_commands_say() -> None:
+    assert (ROOT / reference.PAGE).read_text() == reference.page(), f"stale: run `{reference.COMMAND}`"
 
 
 def test_version_and_exit_codes() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.log.questions.selector import Selector
-from phaseline.engine.surfaces.cli.options import Read
+from phaseline.engine.surfaces.cli.options import ParsedText
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.selection import FIELDS, in_order
 from phaseline.schemas.errors import NameUnknown
@@ -67,7 +67,7 @@ def test_it_selects_as_kubectl_does(text: str, selected: bool) -> None:
 )
 def test_what_is_no_selector(text: str) -> None:
     with pytest.raises(click.BadParameter, match=r"write a=b, a!=b"):
-        Read("selector", Selector.read).convert(text, None, None)
+        ParsedText("selector", Selector.read).convert(text, None, None)
 
 
 def test_unknown_attributes_are_refused() -> None:

@@ -10,10 +10,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from phaseline.engine.products.notices.fold import read_rules
-from phaseline.engine.products.notices.fold.fold import Fold, root_of
+from phaseline.engine.products.notices.fold.fold import Fold
 from phaseline.engine.products.notices.fold.grouping import entity_of
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.products.notices.fold.windows import root_of
 from phaseline.engine.surfaces.testing.histories import History, event
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, Mark, Rejection, Transition

@@ -12,11 +12,11 @@ from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.whatif import WhatIfReport
 from phaseline.engine.surfaces.cli import render_replay, side_by_side
 from phaseline.engine.surfaces.cli.output import JSON, PEOPLE, Output
-from phaseline.engine.surfaces.cli.replay_task import ReplayResult, Task
+from phaseline.engine.surfaces.cli.replay_task import ReplayResult, ReplayTask
 from phaseline.machines.built_in import installed
 
 
-async def in_shares(one: Task, count: int) -> ReplayResult:
+async def in_shares(one: ReplayTask, count: int) -> ReplayResult:
     """What so many processes would find, one after the other in this process."""
     kinds, found, begins = one.kinds(), list[ReplayResult](), 0
     async with one.opened(kinds) as source:

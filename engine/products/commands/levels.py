@@ -90,7 +90,7 @@ def levels() -> None:
 @click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Where to end.  [default: now]")
 @click.option("--objective", type=click.FloatRange(0, 100), default=OBJECTIVE, show_default=True, metavar="PERCENT",
               help="The share of the time in which it should be available.")  # fmt: skip
-@click.option("--by", type=options.Read("grouping", _grouping), default=ENTITY, show_default=True,
+@click.option("--by", type=options.ParsedText("grouping", _grouping), default=ENTITY, show_default=True,
               metavar="[entity|tree|kind|label=NAME]", help="What makes a row.")  # fmt: skip
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @click.option("--windows", "file", type=FILE, metavar="FILE",
@@ -415,18 +415,19 @@ class OutageRow(NamedTuple):
     end: int
 
     @property
+    def _whole(self) -> int:
+        return (self.end if self.outage.end_ns is None else self.outage.end_ns) - self.outage.begin_ns
+
+    @property
     def lasted(self) -> Text:
         """How long it was bad; with `+` if it still is."""
-        one = self.outage
-        lasted = (self.end if one.end_ns is None else one.end_ns) - one.begin_ns
-        return Text(f"{render.duration(lasted)}{'+' if one.end_ns is None else ''}")
+        return Text(f"{render.duration(self._whole)}{'+' if self.outage.end_ns is None else ''}")
 
     @property
     def counted(self) -> Text:
         """How much of it counts, where that is not all."""
-        one = self.outage
-        whole = (self.end if one.end_ns is None else one.end_ns) - one.begin_ns
-        return Text() if one.counted == whole else Text(render.duration(one.counted))
+        counted = self.outage.counted
+        return Text() if counted == self._whole else Text(render.duration(counted))
 
     @property
     def cause(self) -> Text:

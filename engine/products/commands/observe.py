@@ -206,12 +206,10 @@ async def _of_cluster(
         followed = await discovery.followed(api, resources)
         beside = f", and {', '.join(one.plural for one in followed)} for what they own" if followed else ""
         terminal.say(f"watching {', '.join(one.plural for one in resources)}{beside}; stop with Ctrl-C")
-        sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
+        sorts = {resource.sort for resource in resources}
         observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
         for resource in resources:
-            observer.kinds.note_scope(
-                resource.version.rpartition("/")[0], resource.kind, namespaced=resource.namespaced
-            )
+            observer.kinds.note_scope(*resource.sort, namespaced=resource.namespaced)
         for definition in await discovery.definitions(api, resources):
             observer.kinds.note(definition)
         observer.by_marks = APPLICATION not in sorts and observer.ownership.application is None
@@ -219,7 +217,7 @@ async def _of_cluster(
         if past is not None:
             _name(observer, await discovery.cluster_of(api, watched.namespace), watched.namespace)
         away: set[str] = set()
-        observer.placing.unnamed = frozenset((one.version.rpartition("/")[0], one.kind) for one in followed)
+        observer.placing.unnamed = frozenset(one.sort for one in followed)
         found = cluster.changes(api, resources, watched.namespace, away, followed)
         async for event in bridge.events(observer, found, watched.namespace, heartbeat=heartbeat, away=away, past=past):
             yield event

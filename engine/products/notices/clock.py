@@ -17,14 +17,14 @@ ARRIVED = 0.5
 """Seconds after which an event that the server has stored has reached its worker."""
 
 
-class Settled(NamedTuple):
+class DecidedUntil(NamedTuple):
     """All that was stored before a time, ns, is decided. place: of the last record that there is then."""
 
     time_ns: int
     place: int
 
 
-async def settled(installation: Installation) -> Settled | None:
+async def settled(installation: Installation) -> DecidedUntil | None:
     """The time up to which no record can come any more; None if that is not known now.
 
     Every partition has to have decided all that EVENTS holds of it.
@@ -35,7 +35,7 @@ async def settled(installation: Installation) -> Settled | None:
     if not all(answers):
         return None
     message = await last_message_from_leader(wire, layout.log, f"{layout.prefix}.log.>")
-    return Settled(time_ns, 0 if message is None else message.sequence)
+    return DecidedUntil(time_ns, 0 if message is None else message.sequence)
 
 
 async def _has_decided(installation: Installation, partition: int) -> bool:

@@ -25,6 +25,7 @@ from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.taking_up import KnownNotices, known
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotInLog, NotProvisioned
@@ -66,7 +67,7 @@ class Notifier:
         self._place = self._at = self._record_ns = 0
         self._is_known = False
         """Whether the installation of notices knows that this log is followed."""
-        self._pending: clock.Settled | None = None
+        self._pending: clock.DecidedUntil | None = None
         self._behind_since: float | None = None
         self.records = self.stored = 0
         """How many records were followed, and how many events stored."""
@@ -88,7 +89,7 @@ class Notifier:
         return 0.0 if self._behind_since is None else asyncio.get_running_loop().time() - self._behind_since
 
     async def _follow(self, stop: asyncio.Event) -> None:
-        installation = await self._main._session.installation()  # noqa: SLF001  # the other half of the client
+        installation = await session_of(self._main).installation()
         self._pending = None
         self._ahead_ns = await installation.server_time() - time_ns()
         following, checkpoint = await self._taken_up(installation, stop)
@@ -129,7 +130,7 @@ class Notifier:
         while self._identity == log_identity.UNKNOWN and not stop.is_set():
             await unless_stopped(asyncio.sleep(LOOK), stop)  # until a worker has worked on it
             self._identity = await self._main.log_identity()
-        own = await self._notices._session.installation()  # noqa: SLF001  # as above
+        own = await session_of(self._notices).installation()
         while not stop.is_set() and await clock.settled(own) is None:
             await unless_stopped(asyncio.sleep(LOOK), stop)  # what a former notifier stored last counts
         found = await known(self._notices, self._prefix)

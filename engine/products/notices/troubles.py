@@ -12,6 +12,7 @@ from phaseline.engine.products.notices.events import OWN, events_of
 from phaseline.engine.products.notices.fold.groups import NoticeEvent, Word
 from phaseline.engine.products.notices.notifier import SLOW, Notifier
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines.kinds.notices.delivery import FAILED, GIVEN_UP, SENT
 from phaseline.machines.kinds.notices.notice import UNDER_WAY
@@ -67,7 +68,7 @@ class OwnTroubles:
             await self._notices.publish_many(made, check=False)
 
     async def _now(self) -> int:
-        return await (await self._notices._session.installation()).server_time()  # noqa: SLF001  # the same client
+        return await (await session_of(self._notices).installation()).server_time()
 
     # ---- what is wrong
 

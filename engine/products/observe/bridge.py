@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from phaseline.engine.products.observe.cluster import ClusterReport, Listed
+from phaseline.engine.products.observe.cluster import AllSeen, ClusterReport
 from phaseline.engine.products.observe.discovery import Resource
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.roots import Known
@@ -50,14 +50,13 @@ async def events(
             old = [of for of, asked in listed.items() if time.monotonic() - asked >= AGAIN]
             async for event in _vanished(observer, past, () if away else old, listed):
                 yield event
-        elif isinstance(one, Listed):
+        elif isinstance(one, AllSeen):
             observer.sees_owned = observer.sees_owned and not one.denied
             for event in observer.missing() if one.complete else ():
                 yield event
             resource = one.resource
-            group = resource.version.rpartition("/")[0]
             within = namespace if resource.namespaced else None
-            for event in () if one.denied else observer.relisted(group, resource.kind, within, whole=one.complete):
+            for event in () if one.denied else observer.relisted(*resource.sort, within, whole=one.complete):
                 yield event
             async for event in _vanished(observer, past, (resource,), listed):
                 yield event
@@ -73,8 +72,7 @@ async def _vanished(
     for resource in resources:
         listed[resource] = time.monotonic()
         if past is not None:
-            sort = resource.version.rpartition("/")[0], resource.kind
-            async for event in observer.vanished(sort, past.known, partial(past.is_gone, resource)):
+            async for event in observer.vanished(resource.sort, past.known, partial(past.is_gone, resource)):
                 yield event
 
 

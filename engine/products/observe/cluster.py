@@ -42,7 +42,7 @@ WATCH_SECONDS = 300
 log = logs.get_logger(__name__)
 
 
-class Listed(NamedTuple):
+class AllSeen(NamedTuple):
     """All objects of a resource were seen, at the beginning or anew. complete: so were those of all others.
 
     denied: they may not be listed, so nothing is known of them.
@@ -53,7 +53,7 @@ class Listed(NamedTuple):
     denied: bool = False
 
 
-ClusterReport = ObjectChange | Listed
+ClusterReport = ObjectChange | AllSeen
 
 
 async def follow(
@@ -61,7 +61,7 @@ async def follow(
 ) -> AsyncIterator[ClusterReport]:
     """Every existing object of a resource and every change from then on. Ends only with `SetupError.cluster_unusable`.
 
-    Yields a `Listed` after the objects of a list. away: holds the resource's name while the server does not answer.
+    Yields `AllSeen` after the objects of a list. away: holds the resource's name while the server does not answer.
     """
     away = set() if away is None else away
     known: dict[tuple[str, str], Mapping[str, Any]] = {}
@@ -83,7 +83,7 @@ async def follow(
                 for key in [key for key in known if key not in found]:
                     yield ObjectChange(known.pop(key), gone=True, listed=True)
                 away.discard(resource.plural)
-                yield Listed(resource)
+                yield AllSeen(resource)
             async for kind, one in _watch(api, resource, namespace, version, away):
                 version = text(mapping(one, "metadata"), "resourceVersion") or version
                 tries = 0
@@ -215,7 +215,7 @@ async def changes(
     one after the other. One that may not be read is left out.
     """
     queue: asyncio.Queue[ClusterReport | BaseException] = asyncio.Queue(maxsize=1_000)
-    first = [one for one in resources if one.version.partition("/")[0] == GROUP]
+    first = [one for one in resources if one.sort[0] == GROUP]
     stages = [first, [one for one in resources if one not in first], *([one] for one in followed)]
     turns = [_Turn({one.path + one.plural for one in stage}) for stage in stages]
 
@@ -224,7 +224,7 @@ async def changes(
             for turn in turns[:at]:
                 await turn.over.wait()
             async for one in _readable(follow(api, resource, namespace, away), resource, one_of_many=at > 1):
-                if not isinstance(one, Listed):
+                if not isinstance(one, AllSeen):
                     await queue.put(one)
                     continue
                 turns[at].end(resource.path + resource.plural)
@@ -266,10 +266,10 @@ async def _readable(
     listed = False
     try:
         async for one in found:
-            listed = listed or isinstance(one, Listed)
+            listed = listed or isinstance(one, AllSeen)
             yield one
     except SetupError as error:
         if listed or not one_of_many:
             raise
         log.warning("not_followed", resource=resource.plural, error=str(error))
-        yield Listed(resource, denied=True)
+        yield AllSeen(resource, denied=True)

@@ -33,6 +33,11 @@ class Resource(NamedTuple):
     kind: str
     namespaced: bool
 
+    @property
+    def sort(self) -> tuple[str, str]:
+        """The group (empty for core) and the kind of its objects."""
+        return self.version.rpartition("/")[0], self.kind
+
 
 NamedResource = tuple[Resource, frozenset[str]]
 """A resource with its names in lower case."""
@@ -87,7 +92,7 @@ async def followed(api: Any, resources: Sequence[Resource]) -> list[Resource]:
 
     In the order in which they are to be listed: an owner before what it makes, and Events last.
     """
-    named = {(one.version.rpartition("/")[0], one.kind) for one in resources}
+    named = {one.sort for one in resources}
     made = {sort for one in named for sort in MAKES.get(one, ())}
     about = any(group not in OWN_GROUPS for group, _ in named)
     wanted = [version_kind for sort, version_kind in FOLLOWED.items() if sort in made or (about and sort == EVENTS)]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey
 
 Manifest = Mapping[str, Any]
@@ -52,6 +53,12 @@ def text(manifest: Manifest, name: str) -> str:
 def conditions(manifest: Manifest) -> dict[str, Mapping[str, Any]]:
     """The conditions of an object by their type."""
     return {text(one, "type"): one for one in maps(mapping(manifest, "status"), "conditions")}
+
+
+def named_key(one: Manifest) -> ObjectKey:
+    """The key of the object that a map names, by its group or its apiVersion; without a kind or a name of none."""
+    group, kind = group_kind(one)
+    return ObjectKey.of(text(one, "group") or group, kind, text(one, "namespace"), text(one, "name"))
 
 
 def id_suffix(key: ObjectKey) -> str:

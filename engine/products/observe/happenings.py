@@ -10,7 +10,7 @@ is told with the next news.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.engine.products.observe.events import Manifest, ObservedEvent, mapping, text, without_empty
+from phaseline.engine.products.observe.events import Manifest, ObservedEvent, mapping, named_key, text, without_empty
 from phaseline.engine.products.observe.owned import KnownObject
 from phaseline.machines.kinds.gitops.happenings import joined
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
@@ -35,9 +35,7 @@ class Happening(NamedTuple):
     def of(cls, manifest: Manifest) -> "Happening | None":
         """Read an Event; None if it is about nothing, or says nothing."""
         about = mapping(manifest, "regarding") or mapping(manifest, "involvedObject")
-        group, slash, _ = text(about, "apiVersion").partition("/")
-        key = ObjectKey.of(group if slash else "", text(about, "kind"), text(about, "namespace"), text(about, "name"))
-        told = _told(manifest)
+        key, told = named_key(about), _told(manifest)
         return cls(text(about, "uid"), key, told) if key.kind and key.name and told.get("reason") else None
 
 

@@ -25,7 +25,7 @@ from phaseline.engine.products.observe.ownership import (
     PROJECT,
     MovedApplication,
     Ownership,
-    Whose,
+    OwningEntity,
 )
 from phaseline.engine.products.observe.placing import OWNING, Placing
 from phaseline.engine.products.observe.roots import IsGone, Known, Roots
@@ -232,7 +232,7 @@ class Observer:
             yield seen
         self._hold(key, whose, change)
 
-    def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:
+    def _hold(self, key: ObjectKey, whose: OwningEntity, change: ObjectChange) -> None:
         """Keep an object whose Application was not seen yet, or whose owner's was not, and only the latest of these."""
         instance = "" if whose.known else whose.instance
         if instance and whose.id is not None:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from phaseline.engine.products.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps, text
 from phaseline.machines.kinds.gitops.owned_object import NESTED_BY, PARTED_BY
 from phaseline.machines.kinds.kubernetes.health.registry import assess_health
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
 from phaseline.machines.kinds.kubernetes.profiles import DEGRADED
 from phaseline.schemas.subjects import BadSubject, check_id
@@ -70,8 +71,7 @@ def owners_of(manifest: Manifest) -> list[OwnerReference]:
     metadata, own = mapping(manifest, "metadata"), key_of(manifest)
     found = []
     for one in sorted(maps(metadata, "ownerReferences"), key=lambda each: each.get("controller") is not True):
-        group, slash, _ = text(one, "apiVersion").partition("/")
-        key = ObjectKey.of(group if slash else "", text(one, "kind"), text(metadata, "namespace"), text(one, "name"))
+        key = ObjectKey.of(*group_kind(one), text(metadata, "namespace"), text(one, "name"))
         if key.kind and key.name and key != own:
             found.append(OwnerReference(text(one, "uid"), key))
     return found
@@ -187,7 +187,7 @@ class Admission(NamedTuple):
     instead_of: KnownObject | None = None
 
 
-class Shares:
+class ShownObjects:
     """Which objects below each resource are shown: the first `MOST`, and some that have failed."""
 
     def __init__(self, owners: Owners) -> None:

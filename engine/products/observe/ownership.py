@@ -36,7 +36,7 @@ class Tracking(NamedTuple):
 DEFAULT = Tracking()
 
 
-class Whose(NamedTuple):
+class OwningEntity(NamedTuple):
     """An answer. id: the entity that the object is, or its application; None if it has none, and `why` says why not.
 
     instance: the name by which Argo CD marks the objects of that application; empty where no mark was read.
@@ -74,26 +74,28 @@ class Ownership:
         """The ids of the Applications that were seen, by their instance names."""
         self._sets: set[str] = set()
 
-    def whose(self, manifest: Manifest) -> Whose:
+    def whose(self, manifest: Manifest) -> OwningEntity:
         """The entity that an object is, or the application that it belongs to."""
         sort, metadata = group_kind(manifest), mapping(manifest, "metadata")
         namespace, name = text(metadata, "namespace"), text(metadata, "name")
         if sort == APPLICATION_SET:
-            return Whose(self._instance(namespace, name))
+            return OwningEntity(self._instance(namespace, name))
         if sort == APPLICATION:
             owners = maps(metadata, "ownerReferences")
             owner = next((text(one, "name") for one in owners if one.get("kind") == "ApplicationSet"), name)
-            return Whose(f"{self._instance(namespace, owner)}/{self._instance(namespace, name)}")
+            return OwningEntity(f"{self._instance(namespace, owner)}/{self._instance(namespace, name)}")
         if self.application is not None:
-            return Whose(self.application)
+            return OwningEntity(self.application)
         instance, why = self._mark(manifest, metadata)
         if not instance:
-            return Whose(None, why)
+            return OwningEntity(None, why)
         if instance in self._known:
-            return Whose(self._known[instance], instance=instance, known=True)
+            return OwningEntity(self._known[instance], instance=instance, known=True)
         if self.complete:
-            return Whose(None, f"it is marked as one of the Application {instance}, which is not there", instance)
-        return Whose(f"{instance}/{instance}", instance=instance)
+            return OwningEntity(
+                None, f"it is marked as one of the Application {instance}, which is not there", instance
+            )
+        return OwningEntity(f"{instance}/{instance}", instance=instance)
 
     def note(self, manifest: Manifest, *, gone: bool) -> MovedApplication | None:
         """Learn from Argo CD's own objects. Says so if objects have another place from now on."""

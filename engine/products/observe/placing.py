@@ -19,12 +19,12 @@ from phaseline.engine.products.observe.owned import (
     OwnerReference,
     Owners,
     Place,
-    Shares,
+    ShownObjects,
     owners_of,
     place_below,
     resource_place,
 )
-from phaseline.engine.products.observe.ownership import Whose, names_itself
+from phaseline.engine.products.observe.ownership import OwningEntity, names_itself
 from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.machines.kinds.kubernetes.kind_facts import KindFacts
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
@@ -41,7 +41,7 @@ class WaitingObject(NamedTuple):
     """An object whose owner has no place yet. since: monotonic. alone: whether it stands for itself meanwhile."""
 
     change: ObjectChange
-    whose: Whose
+    whose: OwningEntity
     owners: tuple[OwnerReference, ...]
     since: float
     alone: bool = False
@@ -54,7 +54,7 @@ class Placing:
         """facts: what is known of the kind of an object."""
         self._wanted, self._facts = wanted, facts
         self.owners, self.happenings = Owners(), Happenings()
-        self.shares = Shares(self.owners)
+        self.shares = ShownObjects(self.owners)
         self.is_whole = False
         """Whether all objects were seen that were there at first."""
         self.unowned: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Placing:
         self._hoped: dict[str | ObjectKey, set[ObjectKey]] = {}
         """By uid and by name of an owner, what waits for it."""
 
-    def see(self, change: ObjectChange, whose: Whose) -> Iterator[ObservedEvent]:
+    def see(self, change: ObjectChange, whose: OwningEntity) -> Iterator[ObservedEvent]:
         """The events of a change of an object; none while it waits for its owner, or where it is nobody's."""
         key = key_of(change.manifest)
         if change.gone:
@@ -112,7 +112,7 @@ class Placing:
         for known in self.owners.within(application):
             self._forget(known)
 
-    def _place(self, manifest: Manifest, key: ObjectKey, whose: Whose) -> tuple[Place | None, ObjectKey | None]:
+    def _place(self, manifest: Manifest, key: ObjectKey, whose: OwningEntity) -> tuple[Place | None, ObjectKey | None]:
         """Where an object stands, and below which other one; nowhere while that is not known."""
         own = None if whose.id is None else resource_place(whose.id, key)
         before = self.owners.get(key)
@@ -157,7 +157,7 @@ class Placing:
         brought = self.happenings.brought(known)
         yield from () if brought is None else (brought,)
 
-    def _gone(self, manifest: Manifest, key: ObjectKey, whose: Whose) -> Iterator[ObservedEvent]:
+    def _gone(self, manifest: Manifest, key: ObjectKey, whose: OwningEntity) -> Iterator[ObservedEvent]:
         """The events of an object that is gone."""
         known = self.owners.get(key)
         if known is not None and known.uid and known.uid != (uid_of(manifest) or known.uid):

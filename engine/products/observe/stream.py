@@ -4,6 +4,7 @@ Belongs here: cutting JSON or YAML into objects, telling which changes are older
 objects into events (`observer`).
 """
 
+import codecs
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -165,21 +166,8 @@ def read_text(text: bytes, name: str) -> Iterator[ObjectChange]:
 
 async def live(descriptor: int, name: str) -> AsyncIterator[ObjectChange]:
     """The changes that come through a pipe, each as soon as it is complete."""
-    stream, rest = Objects(name), b""
+    stream, decoder = Objects(name), codecs.getincrementaldecoder("utf-8")("replace")
     async for piece in pieces(descriptor, name):
-        whole = rest + piece
-        cut = len(whole) - _open_end(whole)
-        rest = whole[cut:]
-        for change in stream.take(whole[:cut].decode(errors="replace")):
+        for change in stream.take(decoder.decode(piece)):
             yield change
     stream.end()
-
-
-def _open_end(piece: bytes) -> int:
-    """How many bytes at the end belong to a character that is not complete."""
-    for back in range(1, min(4, len(piece)) + 1):
-        byte = piece[-back]
-        if byte & 0xC0 != 0x80:
-            size = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return back if size > back else 0
-    return 0

@@ -20,7 +20,7 @@ from phaseline.engine.surfaces.cells.reading import (
     is_of_the_request,
     while_connected,
 )
-from phaseline.engine.surfaces.client.reading_client import ReadingClient
+from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.schemas.errors import NatsUnreachable, PhaselineError
 from phaseline.schemas.records import Rejection, Transition, timestamp
 
@@ -92,7 +92,7 @@ class Merged(Generic[T]):
         """Read a cell; whether that has ended."""
         try:
             client = await self._connect(name)
-            session = client._session  # noqa: SLF001  # the cells are the client's other half
+            session = session_of(client)
             await session.wire.until_connected(session.settings.request_timeout)
             await session.installation()
             with self._noticing(name, session.wire):

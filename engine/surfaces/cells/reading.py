@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.surfaces.cells.places import Places
-from phaseline.engine.surfaces.client.reading_client import ReadingClient
+from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import Rejection, Transition
@@ -57,7 +57,7 @@ async def while_connected(client: ReadingClient, read: Coroutine[Any, Any, T]) -
 
     A reader of a stream waits for its server for ever: right for a watch, and not for an answer.
     """
-    wire = client._session.wire  # noqa: SLF001  # the cells are the client's other half
+    wire = session_of(client).wire
     reading = asyncio.create_task(read)
     try:
         while True:

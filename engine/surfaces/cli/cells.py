@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 FORM = "write NAME=URL, or NAME=@CONTEXT, and after it #PREFIX if the prefix is not --prefix"
 
 
-class Where(NamedTuple):
+class CellAddress(NamedTuple):
     """A cell on the command line: the servers or the context, and the prefix; empty for that of `--prefix`."""
 
     name: str
@@ -55,7 +55,7 @@ class Where(NamedTuple):
     prefix: str
 
 
-def _cell(text: str) -> Where:
+def _cell(text: str) -> CellAddress:
     name, equals, rest = text.partition("=")
     place, _, prefix = rest.partition("#")
     if not equals or not place.removeprefix("@"):
@@ -64,12 +64,12 @@ def _cell(text: str) -> Where:
 
     check_name(name)
     if place.startswith("@"):
-        return Where(name, "", nats_context.SELECTED if place == nats_context.SELECTED else place[1:], prefix)
-    return Where(name, place, "", prefix)
+        return CellAddress(name, "", nats_context.SELECTED if place == nats_context.SELECTED else place[1:], prefix)
+    return CellAddress(name, place, "", prefix)
 
 
 cell = option(
-    "reading", "--cell", "cells", type=options.Read("cell", _cell), multiple=True, metavar="NAME=URL",
+    "reading", "--cell", "cells", type=options.ParsedText("cell", _cell), multiple=True, metavar="NAME=URL",
     envvar="PHASELINE_CELL",
     help="Read several installations as one: name each, and give the URL of its servers, or @ and the name of a "
     "context of the nats command. #PREFIX may follow. Repeat the option for each. A command about one entity reads the "
@@ -83,7 +83,7 @@ def _start(text: str) -> Any:
     return {name: options.read_when(when) for name, when in found.items()} or options.read_when(text)
 
 
-START = options.Read("moment", _start)
+START = options.ParsedText("moment", _start)
 """Where a watch begins: a `When`, or by cell `east=4711,west=15m`."""
 
 
@@ -180,7 +180,7 @@ def connected(function: Function) -> Function:
     """Add all options of the connection, and `--cell`; `function` gets them as `installations`."""
 
     @functools.wraps(function)
-    def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
+    def call(*, cells: tuple[CellAddress, ...], **values: Any) -> int | None:
         named = _chosen(cells, values)
         return function(installations=Installations(options.settings_of(values), named), **values)
 
@@ -210,7 +210,7 @@ def locating(function: Function) -> Function:
     function = options.archived(function)
 
     @functools.wraps(function)
-    def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
+    def call(*, cells: tuple[CellAddress, ...], **values: Any) -> int | None:
         named = _chosen(cells, values)
         settings = options.settings_of(values)
         if named and values["kind"] is not None:
@@ -235,7 +235,7 @@ async def _home(installations: Installations, entity_id: str) -> str:
     return found[0]
 
 
-def _chosen(cells: Sequence[Where], values: Mapping[str, Any]) -> dict[str, Settings]:
+def _chosen(cells: Sequence[CellAddress], values: Mapping[str, Any]) -> dict[str, Settings]:
     """The settings of the cells that are to be read, by name."""
     if not _is_chosen(cells):
         return {}
@@ -245,7 +245,7 @@ def _chosen(cells: Sequence[Where], values: Mapping[str, Any]) -> dict[str, Sett
     return found
 
 
-def _is_chosen(cells: Sequence[Where]) -> bool:
+def _is_chosen(cells: Sequence[CellAddress]) -> bool:
     """Whether cells are to be read. An option that names one installation goes before cells of the environment."""
     context = click.get_current_context()
     given = [name for name in ("nats", "context") if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
@@ -254,7 +254,7 @@ def _is_chosen(cells: Sequence[Where]) -> bool:
     return bool(cells) and not given
 
 
-def _settings_of(cell: Where, values: Mapping[str, Any]) -> Settings:
+def _settings_of(cell: CellAddress, values: Mapping[str, Any]) -> Settings:
     """The settings of a cell. A URL goes with the other options; a context describes the whole connection."""
     chosen = {name: values[name] for name in CONNECTION if name in values and name != "context"}
     try:

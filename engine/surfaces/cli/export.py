@@ -12,7 +12,7 @@ from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, terminal
 from phaseline.engine.surfaces.cli.help import Page
-from phaseline.engine.surfaces.cli.log_source import Part
+from phaseline.engine.surfaces.cli.log_source import LogPart
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
 from phaseline.machines.built_in import installed
@@ -36,7 +36,9 @@ from phaseline.machines.built_in import installed
 @options.connected
 @options.archived
 @options.output("json", "yaml")
-def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part: Part, output: Output) -> int | None:
+def export_(
+    settings: Settings, file: Path, *, records: bool, expect: bool, part: LogPart, output: Output
+) -> int | None:
     """Write the log of events to a file: the whole log, one tree, or a part.
 
     A file named *.jsonl holds JSON lines, any other file a msgpack stream. A further suffix .zst or .gz compresses

@@ -41,7 +41,7 @@ def _speed(text: str) -> float | str:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--speed",
-    type=options.Read("speed", _speed),
+    type=options.ParsedText("speed", _speed),
     default="max",
     show_default=True,
     help="Speed: 1x as recorded, 10x faster, or max.",

@@ -36,7 +36,7 @@ Bound = Any
 """None, the number of an event, or a `datetime`."""
 
 
-class Part(NamedTuple):
+class LogPart(NamedTuple):
     """A part of a log, as the options give it."""
 
     tree: str | None
@@ -64,7 +64,7 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError(f"no event lies {'after --from now' if start == NOW else 'before --to start'}")
         if start is not None and type(start) is type(end) and start > end:
             raise click.UsageError(f"no event lies between: --from {start} is after --to {end}")
-        part = Part(tree, None if start == START else start, None if end == NOW else end)
+        part = LogPart(tree, None if start == START else start, None if end == NOW else end)
         return function(part=part, **rest)
 
     return tree(start(end(call)))
@@ -82,7 +82,7 @@ max_unpacked = click.option(
 
 @asynccontextmanager
 async def of_server(
-    settings: Settings, part: Part, kinds: Kinds, *, records: bool = True, partitions: range | None = None
+    settings: Settings, part: LogPart, kinds: Kinds, *, records: bool = True, partitions: range | None = None
 ) -> AsyncIterator[ServerLog | ArchivedLog]:
     """Open a part of the log of an installation, with its archive if the settings name one.
 
@@ -101,7 +101,7 @@ async def of_server(
 
 
 def of_file(
-    path: Path, part: Part, most: int | None = None, partitions: range | None = None, *, with_records: bool = True
+    path: Path, part: LogPart, most: int | None = None, partitions: range | None = None, *, with_records: bool = True
 ) -> FileLog:
     """Open a part of a file. most: how many bytes it may unfold to. partitions: only these, if given.
 

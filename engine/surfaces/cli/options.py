@@ -32,7 +32,7 @@ _NANOSECONDS = re.compile(r"\.\d{7}")
 """In a time: a fraction of more than six digits."""
 
 
-class Read(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+class ParsedText(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
     """Values that a function reads from a text. The error that it raises says what is wrong with it."""
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
@@ -102,21 +102,21 @@ def read_when(text: str) -> Any:
     return moment.as_datetime() if isinstance(moment, Time) else moment
 
 
-JSON_OBJECT = Read("json", _json_object)
+JSON_OBJECT = ParsedText("json", _json_object)
 """A JSON object on the command line."""
-EXTENSION = Read("extension", _extension)
+EXTENSION = ParsedText("extension", _extension)
 """An extension attribute of CloudEvents on the command line, `traceparent=00-...`: its name and its text."""
-DURATION = Read("duration", _duration)
+DURATION = ParsedText("duration", _duration)
 """A duration on the command line, such as `120s` or `5m`, as seconds."""
-SIZE = Read("size", _size)
+SIZE = ParsedText("size", _size)
 """A number of bytes on the command line, such as `500MB`, `20GB` or `4GiB`."""
-WORDS = Read("words", lambda text: tuple(word.strip() for word in text.split(",") if word.strip()))
+WORDS = ParsedText("words", lambda text: tuple(word.strip() for word in text.split(",") if word.strip()))
 """Words separated by commas; none of them for an empty text."""
-WHEN = Read("moment", read_when)
+WHEN = ParsedText("moment", read_when)
 """A `When` on the command line."""
 
 
-class Number(click.Choice):  # type: ignore[type-arg]  # as above
+class OneOfNumbers(click.Choice):  # type: ignore[type-arg]  # as above
     """One of some numbers."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

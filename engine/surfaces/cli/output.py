@@ -167,10 +167,10 @@ class Output:
             self.table(columns, found)
         self.flush()
 
-    def rows(self, columns: Sequence[Column[T]], indent: int = 0) -> "Rows[T]":
+    def rows(self, columns: Sequence[Column[T]], indent: int = 0) -> "RowPrinter[T]":
         """A table whose rows come one by one."""
         width = None if self.width is None else max(1, self.width - indent)
-        return Rows(
+        return RowPrinter(
             TableLines(columns, width, self._screen.painted, wide=self.form == WIDE), self._screen, " " * indent
         )
 
@@ -206,7 +206,7 @@ class Output:
                 waiting.cancel()
 
 
-class Rows(Generic[T]):
+class RowPrinter(Generic[T]):
     """Prints the rows of a table one by one."""
 
     def __init__(self, table: TableLines[T], screen: Screen, indent: str = "") -> None:

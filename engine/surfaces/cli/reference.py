@@ -1,11 +1,10 @@
 """The page docs/cli.md, generated from the commands.
 
-Belongs here: the layout of that page; `python -m phaseline.engine.surfaces.cli.reference` writes or checks it. Does
-not: texts about a command, which stand in its help.
+Belongs here: the layout of that page. Does not: texts about a command, which stand in its help; writing it
+(`surfaces.generate`).
 """
 
 import inspect
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ import click
 from phaseline.engine.surfaces.cli import cli
 from phaseline.engine.surfaces.cli.help import GROUPS, Page, Shared, of_group
 from phaseline.engine.surfaces.cli.options import FormType
-from phaseline.machines.docs.written_part import keep
 from phaseline.schemas.errors import Exit
 
-COMMAND = "python -m phaseline.engine.surfaces.cli.reference"
+COMMAND = "python3 dev.py generate"
 PAGE = Path("docs/cli.md")
 
 
@@ -137,12 +135,3 @@ def _cell(text: str) -> str:
     """The text, escaped for a cell of a table. Code in back quotes keeps its angle brackets."""
     escaped = text.replace("|", "\\|")
     return escaped if text.startswith("`") else escaped.replace("<", "\\<")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check the page; 1 if `--check` finds it stale."""
-    return keep(arguments, COMMAND, PAGE, page())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

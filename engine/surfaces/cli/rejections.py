@@ -24,6 +24,7 @@ from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.cli.watch import show_records
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.client import WAIT, Client
+from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.engine.surfaces.client.rejection_counts import RejectionCount
 from phaseline.engine.surfaces.client.selection import by_field
 from phaseline.schemas.cloudevents import actors
@@ -239,7 +240,7 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
 
     async def work() -> int:
         async with Client.open(settings) as client:
-            installation = await client._session.installation()  # noqa: SLF001  # as `archived_before`
+            installation = await session_of(client).installation()
             await single.rejected_at(installation, place)
             await leave_note(installation.wire, settings, "rejections resend", f"the event rejected at place {place}")
             receipt = await client.resend(place)
@@ -275,7 +276,7 @@ def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, o
             await undecided.tell_archived({"": client}, start)
             async with client.rejections(kind, tree=which["tree"], start=start) as watch:
                 found = [(watch.sequence, record) async for record in watch]
-            installation = await client._session.installation()  # noqa: SLF001  # as `undecided`
+            installation = await session_of(client).installation()
             asked = await retries(installation, found, which["reason"])
             if not dry_run and (count := sum(not one.hindrance for one in asked)):
                 what = f"{count} events rejected with the reason {which['reason']}"

@@ -17,9 +17,9 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render_replay, side_by_side, terminal
 from phaseline.engine.surfaces.cli.connection import FILE
 from phaseline.engine.surfaces.cli.help import Page
-from phaseline.engine.surfaces.cli.log_source import Part, Source
+from phaseline.engine.surfaces.cli.log_source import LogPart, Source
 from phaseline.engine.surfaces.cli.output import Output
-from phaseline.engine.surfaces.cli.replay_task import ReplayResult, Show, Task
+from phaseline.engine.surfaces.cli.replay_task import ReplayResult, ReplayTask, Show
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import BadLogFile, Exit
 
@@ -56,7 +56,7 @@ from phaseline.schemas.errors import BadLogFile, Exit
 @options.output("json", "yaml")
 def replay(
     settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, most: int | None,
-    jobs: int | None, part: Part, output: Output,
+    jobs: int | None, part: LogPart, output: Output,
 ) -> int | None:  # fmt: skip
     """Decide recorded events again, without storing anything.
 
@@ -79,7 +79,7 @@ def replay(
     if fail and not changed:
         raise click.UsageError("--fail-on-difference needs --with")
 
-    task = Task(settings, file, most, part, audits, changed, output.is_data)
+    task = ReplayTask(settings, file, most, part, audits, changed, output.is_data)
 
     async def work() -> int:
         kinds = task.kinds()
@@ -100,7 +100,7 @@ def replay(
     return terminal.run(work())
 
 
-async def _found(task: Task, kinds: Kinds, jobs: int | None) -> tuple[ReplayResult, int]:
+async def _found(task: ReplayTask, kinds: Kinds, jobs: int | None) -> tuple[ReplayResult, int]:
     """What the replay finds, with a progress bar on the way; and the first event."""
     several = task.file is None and jobs not in (None, 1)
     # If several processes read a server, this one looks only how much there is.
@@ -124,7 +124,7 @@ async def _found(task: Task, kinds: Kinds, jobs: int | None) -> tuple[ReplayResu
     return task.total(parts, source.begins), source.begins
 
 
-async def _alone(task: Task, source: Source | None, kinds: Kinds, show: Show) -> ReplayResult:
+async def _alone(task: ReplayTask, source: Source | None, kinds: Kinds, show: Show) -> ReplayResult:
     """What this process finds. source: the log; None to open it."""
     if source is not None:
         return await task.fold(source, kinds, show)

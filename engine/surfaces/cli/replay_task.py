@@ -18,7 +18,7 @@ from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source
-from phaseline.engine.surfaces.cli.log_source import Part, Source
+from phaseline.engine.surfaces.cli.log_source import LogPart, Source
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import BadLogFile
@@ -35,7 +35,7 @@ class ReplayResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ReplayTask:
     """A replay as the options give it, for all partitions of the log or for some.
 
     most: how many bytes a file may unfold to. changed: the tables of a what-if. lists: rebuild every entity, not only
@@ -45,7 +45,7 @@ class Task:
     settings: Settings
     file: Path | None
     most: int | None
-    part: Part
+    part: LogPart
     audits: bool
     changed: str | None
     lists: bool

@@ -9,7 +9,7 @@ import click
 
 from phaseline.engine.log.questions.selector import EVERYTHING, Selector
 from phaseline.engine.surfaces.cli.help import Function, option
-from phaseline.engine.surfaces.cli.options import Read
+from phaseline.engine.surfaces.cli.options import ParsedText
 from phaseline.engine.surfaces.client.selection import FIELDS
 
 UNSORTED = "none"
@@ -17,7 +17,7 @@ UNSORTED = "none"
 
 
 selector = option(
-    "selection", "-l", "--selector", type=Read("selector", Selector.read), default=EVERYTHING, metavar="SELECTOR",
+    "selection", "-l", "--selector", type=ParsedText("selector", Selector.read), default=EVERYTHING, metavar="SELECTOR",
     help="Only entities with such attributes or labels, as kubectl selects: a=b, a!=b, 'a in (x,y)', a, !a.",
 )  # fmt: skip
 sort_by = click.option(

@@ -21,8 +21,8 @@ from phaseline.engine.nats.embedded.server import end_with_parent
 from phaseline.engine.nats.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD
 from phaseline.engine.surfaces.cli import terminal
-from phaseline.engine.surfaces.cli.log_source import Part, Source
-from phaseline.engine.surfaces.cli.replay_task import ReplayResult, Show, Task
+from phaseline.engine.surfaces.cli.log_source import LogPart, Source
+from phaseline.engine.surfaces.cli.replay_task import ReplayResult, ReplayTask, Show
 from phaseline.schemas.errors import SetupError
 
 EACH = 100_000
@@ -30,7 +30,7 @@ EACH = 100_000
 HEAD = struct.Struct(">Q")
 
 
-def processes(wanted: int | None, task: Task, source: Source) -> int:
+def processes(wanted: int | None, task: ReplayTask, source: Source) -> int:
     """How many processes to use. wanted: as the options say.
 
     A process needs a partition of its own. What can be read only once, like a pipe, and one tree take one process.
@@ -48,13 +48,13 @@ def shares(partitions: int, count: int) -> list[range]:
     return [range(partitions * number // count, partitions * (number + 1) // count) for number in range(count)]
 
 
-async def fold(task: Task, source: Source, count: int, show: Show, *, verbose: bool) -> list[ReplayResult] | None:
+async def fold(task: ReplayTask, source: Source, count: int, show: Show, *, verbose: bool) -> list[ReplayResult] | None:
     """What `count` processes found, in the order of their partitions; None if one of them met an error.
 
     The caller then does all of the work alone, and meets the error of the first event that has one. Raises
     `SetupError.replay_process_ended` if a process was ended by something else.
     """
-    part = Part(None, source.span.first, source.span.last)  # of times in it, the events have been found already
+    part = LogPart(None, source.span.first, source.span.last)  # of times in it, the events have been found already
     running = [
         asyncio.create_task(_share(replace(task, part=part, partitions=share), show, verbose=verbose))
         for share in shares(source.partitions, count)
@@ -69,7 +69,7 @@ async def fold(task: Task, source: Source, count: int, show: Show, *, verbose: b
     return None if None in found else [part for part in found if part is not None]
 
 
-async def _share(task: Task, show: Show, *, verbose: bool) -> ReplayResult | None:
+async def _share(task: ReplayTask, show: Show, *, verbose: bool) -> ReplayResult | None:
     """The work of one process. It is killed if this is cancelled."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", __name__, stdin=PIPE, stdout=PIPE,
@@ -116,7 +116,7 @@ def main() -> None:
         send(found)
 
 
-async def _alone(task: Task, show: Show) -> ReplayResult:
+async def _alone(task: ReplayTask, show: Show) -> ReplayResult:
     kinds = task.kinds()
     async with task.opened(kinds) as source:
         return await task.fold(source, kinds, show)

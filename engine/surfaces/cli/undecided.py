@@ -18,7 +18,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import similar_ids, terminal
 from phaseline.engine.surfaces.cli.failures import DOCTOR
 from phaseline.engine.surfaces.client.entity_view import EntityView
-from phaseline.engine.surfaces.client.reading_client import ReadingClient
+from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.schemas.errors import NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import timestamp
 
@@ -89,7 +89,7 @@ async def waiting(client: ReadingClient, about: str) -> AsyncIterator[None]:
 
 async def asked(client: ReadingClient, about: str | None) -> asyncio.Task[Backlog]:
     """Ask for the undecided events of the tree of an id, or of all trees, while the caller goes on."""
-    installation = await client._session.installation()  # noqa: SLF001  # the command is the client's other half
+    installation = await session_of(client).installation()
     return asyncio.create_task(backlog(installation, about))
 
 
@@ -146,7 +146,7 @@ async def tell_archived(clients: Mapping[str, ReadingClient], start: object) -> 
     if start != when.START:
         return
     for name, client in clients.items():
-        installation = await client._session.installation()  # noqa: SLF001  # the client shows no notes of the log
+        installation = await session_of(client).installation()
         found = await Log(installation).out_of_reach()
         if found is not None:
             cell = f"cell {name}: " if name else ""

@@ -30,7 +30,7 @@ from phaseline.schemas.errors import BadSetting
 AS_IT_IS = "  [default: as it is; new streams: {}]"
 STREAMS: dict[str, dict[str, Any]] = {
     "replicas": {
-        "type": options.Number(["1", "3", "5"]),
+        "type": options.OneOfNumbers(["1", "3", "5"]),
         "help": f"Number of copies of each stream.{AS_IT_IS.format(1)}",
     },
     "storage": {

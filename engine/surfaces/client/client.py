@@ -1,10 +1,11 @@
 """The Python client: everything that a publisher or a reader does, over one connection.
 
 Belongs here: one method for each task of a publisher, and following under a name. Does not: reading (`reading_client`),
-connecting (`connecting`), the work behind a method (`engine.publish`, `engine.replay`, `surfaces.follow`).
+connecting (`connecting`), the work behind a method (`engine.publish`, `engine.replay`, `surfaces.follow`), how much is
+too much to end (`language.brake`).
 """
 
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, Unpack
 
@@ -17,12 +18,15 @@ from phaseline.engine.publish.single import Receipt
 from phaseline.engine.publish.source_counts import SourceReport, source_counts
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.surfaces.client import numbered_source
+from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.client.numbered_source import NumberedSource
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.engine.surfaces.follow import follower
 from phaseline.engine.surfaces.follow.follow import Follow
 from phaseline.engine.surfaces.follow.follower import FollowerState
+from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
 from phaseline.schemas.envelope import Event
+from phaseline.schemas.errors import EntityUnknown, EventRefused, NotPermitted
 
 WAIT = 10.0
 """Seconds to wait for the outcome of an event."""
@@ -134,12 +138,11 @@ class Client(ReadingClient):
         anything is sent if several events together would end more than the brake allows.
         """
         from phaseline.engine.publish import snapshots  # noqa: PLC0415  # few send snapshots
-        from phaseline.engine.surfaces.client import braking  # noqa: PLC0415
 
         parts = snapshots.events(below, items, seen, after, upto, confirm=confirm, about=about, log=log)
         if len(parts) > 1 and not confirm:
             listed = [item["id"] for part in parts for item in part["items"]]
-            await braking.check(await self.at(), kind, entity_id, below, listed, after, upto, seen)
+            await _check_brake(await self.at(), kind, entity_id, below, listed, after, upto, seen)
         found: list[Outcome] = []
         for index, data in enumerate(parts):
             if progress is not None:
@@ -222,3 +225,36 @@ class Client(ReadingClient):
         Raises `NoAnswer` if no worker answers.
         """
         return await source_counts(await self._session.installation())
+
+
+async def _check_brake(
+    view: EntityView[Any], kind: str, entity_id: str, below: str, listed: Collection[str],
+    after: str | None, upto: str | None, seen: int | None = None,
+) -> None:  # fmt: skip
+    """Raise `EventRefused` if a snapshot of several events would end more in its range than the brake allows.
+
+    Each event is braked by itself, over its own range: many of them can end a little each. listed: the ids that it
+    lists, below the entity. seen: what its reporter has read; what has come since does not end by it. A client that may
+    not read leaves the counting to the workers.
+    """
+    try:
+        found = [one.entity for one in await view.last_of(below, tree=entity_id)]
+        brake = await _brake(view, kind, entity_id)
+    except NotPermitted:
+        return
+    born = {one.id[len(entity_id) + 1 :]: one.born for one in found}
+    living = [one for one in born if (after is None or one > after) and (upto is None or one <= upto)]
+    ends = len({one for one in living if seen is None or born[one] <= seen}.difference(listed))
+    if is_too_much(ends, len(living), brake):
+        raise EventRefused(reason="brake", message=held_back(ends, len(living), below, f"{kind} {entity_id}", brake))
+
+
+async def _brake(view: EntityView[Any], kind: str, entity_id: str) -> float:
+    for place in view.kinds[kind].places_above(entity_id):
+        try:
+            own = (await view.get(*place)).attributes.get(BRAKE)
+        except EntityUnknown:
+            continue
+        if own is not None:
+            return float(own)
+    return USUAL

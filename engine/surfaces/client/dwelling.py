@@ -6,24 +6,22 @@ through the log (`overview.dwell_watch`).
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.questions.selection import ClassChoice
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.engine.surfaces.client import maps
+from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.engine.surfaces.client.session import Session
-from phaseline.engine.surfaces.overview.dwell_watch import DwellWatch, First, Source
+from phaseline.engine.surfaces.overview.dwell_watch import DwellSource, DwellWatch, FirstStates
 from phaseline.engine.surfaces.overview.dwells import Dwells
 from phaseline.engine.surfaces.overview.overview import Dwell
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Entity, timestamp
-
-if TYPE_CHECKING:
-    from phaseline.engine.surfaces.client.reading_client import ReadingClient
 
 
 class WantedClass(NamedTuple):
@@ -36,7 +34,7 @@ class WantedClass(NamedTuple):
     condition: str | Sequence[str] = ()
     more: Callable[[Entity], bool] = lambda _: True
 
-    def dwells(self, client: "ReadingClient") -> Dwells:
+    def dwells(self, client: ReadingClient) -> Dwells:
         """Nothing is read yet. Raises `InvalidInput`, `NameUnknown`."""
         if not self.of_class.classes:
             raise InvalidInput.bad_parameter(name="lasting", problem="belongs to `class_`: say which class lasts")
@@ -52,20 +50,20 @@ class WantedClass(NamedTuple):
 
 
 def watched(
-    client: "ReadingClient", wanted: WantedClass, start: When, *, follow: bool, dwells: Dwells | None = None
+    client: ReadingClient, wanted: WantedClass, start: When, *, follow: bool, dwells: Dwells | None = None
 ) -> DwellWatch:  # fmt: skip
     """A watch of what is wanted. dwells: those of a watch that ended by an error; it goes on from there."""
     made = dwells or wanted.dwells(client)
-    session = client._session  # noqa: SLF001  # the other half of the client
+    session = session_of(client)
 
     def after(place: int) -> Watch[Any]:
         return session.watch(RecordFilter(kind=wanted.kind, below=wanted.tree), place + 1, follow=follow)
 
-    source = Source(partial(_first, client, session, wanted, start), after, session.wire)
+    source = DwellSource(partial(_first, client, session, wanted, start), after, session.wire)
     return DwellWatch(source, made, follow=follow)
 
 
-async def _first(client: "ReadingClient", session: Session, wanted: WantedClass, start: When) -> First:
+async def _first(client: ReadingClient, session: Session, wanted: WantedClass, start: When) -> FirstStates:
     """The states before the first record of a watch."""
     view = await client.at(await _before(session, start))
     place = await view.next_place() - 1
@@ -73,7 +71,7 @@ async def _first(client: "ReadingClient", session: Session, wanted: WantedClass,
     async def until() -> int:
         return await view.next_place() - 1
 
-    return First(view.unsorted(wanted.kind, tree=wanted.tree, deleted=True), place, view.now_ns, until)
+    return FirstStates(view.unsorted(wanted.kind, tree=wanted.tree, deleted=True), place, view.now_ns, until)
 
 
 def dwell_map(kinds: Kinds, found: Dwell, language: Language = "en") -> dict[str, Any]:

@@ -110,7 +110,7 @@ async def _cancel_all() -> None:
     await asyncio.get_running_loop().shutdown_asyncgens()
 
 
-class Opened(Generic[T]):
+class OpenClient(Generic[T]):
     """A client that is connected, and the thread that runs it. `close` disconnects; at exit that happens by itself."""
 
     def __init__(self, opening: AbstractAsyncContextManager[T]) -> None:

@@ -310,3 +310,8 @@ class ReadingClient:
         from phaseline.engine.surfaces.client import ranges  # noqa: PLC0415  # few ask for ranges
 
         return await ranges.changes_between(self._session, kind, tree, start, end)
+
+
+def session_of(client: ReadingClient) -> Session:
+    """The session that a client reads in, for the reads of other modules."""
+    return client._session  # noqa: SLF001  # users of a client need none of its parts

@@ -16,7 +16,7 @@ from phaseline.engine.log import watch as log_watch
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
 from phaseline.engine.surfaces.client import client, connecting, entity_view, numbered_source
 from phaseline.engine.surfaces.client.entity_view import M_co
-from phaseline.engine.surfaces.client.portal import DwellWatch, Follow, Opened, Portal, Watch
+from phaseline.engine.surfaces.client.portal import DwellWatch, Follow, OpenClient, Portal, Watch
 from phaseline.engine.surfaces.follow import follow
 from phaseline.engine.surfaces.overview import dwell_watch
 from phaseline.machines.compiler.kinds import Kinds
@@ -161,14 +161,14 @@ class Client:
     notebook; `progress` functions are called from that thread. Ctrl-C ends a call in good order.
     """
 
-    def __init__(self, opened: Opened[client.Client]) -> None:
+    def __init__(self, opened: OpenClient[client.Client]) -> None:
         """Use a connection that is open; `connect` makes one."""
         self._opened, self._portal, self._source = opened, opened.portal, opened.client
 
     @classmethod
     def open(cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None) -> Self:
         """Connect by complete settings, as `connect` does."""
-        return cls(Opened(client.Client.open(settings, source=source, kinds=kinds)))
+        return cls(OpenClient(client.Client.open(settings, source=source, kinds=kinds)))
 
     def __enter__(self) -> Self:
         return self
@@ -202,4 +202,4 @@ def connect(
     against; by default those installed here. context: the name of a context of the `nats` command that describes the
     connection, or `@selected`. Raises `BadSetting`, `NatsUnreachable`, `SetupError`.
     """
-    return Client(Opened(connecting.connect(url, source=source, kinds=kinds, context=context, **settings)))
+    return Client(OpenClient(connecting.connect(url, source=source, kinds=kinds, context=context, **settings)))

@@ -27,7 +27,7 @@ SOON = 7 * DAY
 ADVICE = "archive what is finished (`phaseline log archive`), or make room (A full disk, docs/trouble.md)"
 
 
-class Room(NamedTuple):
+class FilledRoom(NamedTuple):
     """A room that is filled. rate: bytes a second. free: bytes."""
 
     name: str
@@ -54,7 +54,7 @@ async def growth(installation: Installation, key: Path | None, least: float = LE
     return said(rooms)
 
 
-def said(rooms: Sequence[Room]) -> CheckResult | None:
+def said(rooms: Sequence[FilledRoom]) -> CheckResult | None:
     """The warning about the room that is full first; None if none is full soon."""
     first = min(rooms, key=lambda one: one.seconds, default=None)
     if first is None or first.seconds > SOON:
@@ -65,8 +65,8 @@ def said(rooms: Sequence[Room]) -> CheckResult | None:
     return warning("growth", f"{first.name} has {size(first.free)} left, and is full {when} at {grows}", ADVICE)
 
 
-async def _rooms(installation: Installation, key: Path | None, least: float) -> list[Room]:
-    wire, layout, rooms, whole = installation.wire, installation.layout, list[Room](), 0.0
+async def _rooms(installation: Installation, key: Path | None, least: float) -> list[FilledRoom]:
+    wire, layout, rooms, whole = installation.wire, installation.layout, list[FilledRoom](), 0.0
     for name in (layout.events, layout.log):
         info = await wire.api(f"STREAM.INFO.{name}")
         fill, state = Fill.of(info), info["state"]
@@ -80,12 +80,12 @@ async def _rooms(installation: Installation, key: Path | None, least: float) -> 
         rate = stored * fill.bytes / state["messages"] * SECOND / (now - since)
         whole += rate
         if fill.limit:
-            rooms.append(Room(name, rate, max(0, fill.limit - fill.bytes)))
+            rooms.append(FilledRoom(name, rate, max(0, fill.limit - fill.bytes)))
     found = await wire.api("INFO")
     if (limit := int(found["limits"]["max_storage"])) > 0:
-        rooms.append(Room("the account's storage", whole, max(0, limit - int(found["storage"]))))
+        rooms.append(FilledRoom("the account's storage", whole, max(0, limit - int(found["storage"]))))
     if key is not None and key.name == KEY:
-        rooms.append(Room(f"the disk of {key.parent}", whole, shutil.disk_usage(key.parent).free))
+        rooms.append(FilledRoom(f"the disk of {key.parent}", whole, shutil.disk_usage(key.parent).free))
     return rooms
 
 

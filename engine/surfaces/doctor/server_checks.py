@@ -81,10 +81,7 @@ async def jetstream(wire: Wire) -> CheckResult:
     used, limit = int(info["storage"]), int(info["limits"]["max_storage"])
     if limit <= 0:
         return ok("jetstream", f"{size(used)} on disk, without a limit for the account")
-    found = f"{size(used)} of {size(limit)} on disk"
-    if used < ALMOST_FULL * limit:
-        return ok("jetstream", found)
-    return (problem if used > FULL * limit else warning)("jetstream", found, ROOM)
+    return _filled("jetstream", f"{size(used)} of {size(limit)} on disk", used / limit)
 
 
 async def clock(wire: Wire, stream: str) -> CheckResult:
@@ -107,10 +104,14 @@ def disk(key: Path | None) -> CheckResult | None:
     if key is None or key.name != KEY:
         return None
     total, used, free = shutil.disk_usage(key.parent)
-    found = f"{size(free)} free of {size(total)} in {key.parent}"
-    if used < ALMOST_FULL * total:
-        return ok("disk", found)
-    return (problem if used > FULL * total else warning)("disk", found, ROOM)
+    return _filled("disk", f"{size(free)} free of {size(total)} in {key.parent}", used / total)
+
+
+def _filled(name: str, found: str, part: float) -> CheckResult:
+    """The result about something of which a part is filled."""
+    if part < ALMOST_FULL:
+        return ok(name, found)
+    return (problem if part > FULL else warning)(name, found, ROOM)
 
 
 def age(since_ns: int) -> float:

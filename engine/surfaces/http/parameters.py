@@ -33,55 +33,52 @@ class Parameter:
 
     def read(self, text: str) -> Any:
         """The value of a text; raises `InvalidInput.bad_parameter`."""
+        try:
+            return self._value(text)
+        except (ValueError, InvalidInput) as error:
+            raise InvalidInput.bad_parameter(name=self.name, problem=str(error)) from None
+
+    def _value(self, text: str) -> Any:
+        """The value of a text; raises `ValueError`, `InvalidInput`."""
         if len(text) > LONGEST:
-            raise InvalidInput.bad_parameter(
-                name=self.name, problem=f"has {len(text)} characters, at most {LONGEST} are taken"
-            )
+            raise ValueError(f"has {len(text)} characters, at most {LONGEST} are taken")
         if self.type == "integer":
             return self._integer(text)
         if self.type == "flag":
             if text.lower() not in (*TRUE, *FALSE):
-                raise InvalidInput.bad_parameter(name=self.name, problem=f"must be 1 or 0, found {text[:64]!r}")
+                raise ValueError(f"must be 1 or 0, found {text[:64]!r}")
             return text.lower() in TRUE
         if self.type == "moment":
-            return self._moment(text)
+            return _moment(text)
         if self.type == "duration":
             if (seconds := seconds_of(text)) is None:
-                raise InvalidInput.bad_parameter(
-                    name=self.name, problem=f"must be a duration such as 90s, 10m, 2h or 1d, found {text[:64]!r}"
-                )
+                raise ValueError(f"must be a duration such as 90s, 10m, 2h or 1d, found {text[:64]!r}")
             return seconds
         if self.options and text not in self.options:
             meant = did_you_mean(text, self.options)
-            known = ", ".join(self.options)
-            raise InvalidInput.bad_parameter(
-                name=self.name, problem=f"must be one of {known}, found {text[:64]!r}{meant}"
-            )
+            raise ValueError(f"must be one of {', '.join(self.options)}, found {text[:64]!r}{meant}")
         return text
 
     def _integer(self, text: str) -> int:
         if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 19):
-            raise InvalidInput.bad_parameter(name=self.name, problem=f"must be a whole number, found {text[:64]!r}")
+            raise ValueError(f"must be a whole number, found {text[:64]!r}")
         value = int(text)
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
             bounds = f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
-            raise InvalidInput.bad_parameter(name=self.name, problem=f"must be {bounds}, found {value}")
+            raise ValueError(f"must be {bounds}, found {value}")
         return value
 
-    def _moment(self, text: str) -> str:
-        """The text itself, once it is known to name a moment. In a query, a `+` that is not encoded is a blank."""
-        text = text.replace(" ", "+")
-        if text.isdecimal() and len(text) > 18:
-            raise InvalidInput.bad_parameter(
-                name=self.name, problem=f"must be a place below 10^18, found {text[:64]!r}"
-            )
-        try:
-            parse(text)
-        except NameUnknown:
-            raise InvalidInput.bad_parameter(name=self.name, problem=f"{text[:64]!r} is none of: {KNOWN}") from None
-        except InvalidInput as error:
-            raise InvalidInput.bad_parameter(name=self.name, problem=str(error)) from None
-        return text
+
+def _moment(text: str) -> str:
+    """The text itself, once it is known to name a moment. In a query, a `+` that is not encoded is a blank."""
+    text = text.replace(" ", "+")
+    if text.isdecimal() and len(text) > 18:
+        raise ValueError(f"must be a place below 10^18, found {text[:64]!r}")
+    try:
+        parse(text)
+    except NameUnknown:
+        raise ValueError(f"{text[:64]!r} is none of: {KNOWN}") from None
+    return text
 
 
 def read(parameters: Sequence[Parameter], given: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:

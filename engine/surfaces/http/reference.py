@@ -3,14 +3,13 @@
 Belongs here: that part of the page. Does not: the rest of the page, which people write.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from phaseline.engine.surfaces.http.cells.cells_routes import CELL_ROUTES, SHARED
 from phaseline.engine.surfaces.http.parameters import Parameter
 from phaseline.engine.surfaces.http.routes import PAGE as HTML
 from phaseline.engine.surfaces.http.routes import ROUTES, Route
-from phaseline.machines.docs.written_part import keep
 
 PAGE = Path("docs/http.md")
 COMMAND = "python3 dev.py generate"
@@ -62,8 +61,3 @@ def _parameter(one: Parameter) -> str:
 def renewed(page: str, routes: Iterable[Route]) -> str:
     """The page with the present reference."""
     return page.partition(BEGIN)[0] + reference(routes)
-
-
-def main(routes: Iterable[Route], arguments: Sequence[str] | None = None) -> int:
-    """Write or check the reference; 1 if `--check` finds it stale."""
-    return keep(arguments, COMMAND, PAGE, lambda page: renewed(page, routes))

@@ -27,7 +27,7 @@ from phaseline.engine.surfaces.client.entity_view import EntityView
 from phaseline.engine.surfaces.client.session import Session
 from phaseline.engine.surfaces.http.away import Pulse, unless_away
 from phaseline.engine.surfaces.http.connections.clients import LIMITS, HttpLimits
-from phaseline.engine.surfaces.http.fleet.columns import Shape
+from phaseline.engine.surfaces.http.fleet.columns import FixedColumns
 from phaseline.engine.surfaces.http.fleet.fleet import LiveFleet
 from phaseline.engine.surfaces.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.surfaces.http.fleet.follower import Follower
@@ -171,7 +171,7 @@ class Service:
         """Lists of several pages, by place and query."""
         self.bodies = LastUsed[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""
-        self.shapes = LastUsed[tuple[int, str], Shape](BODIES)
+        self.shapes = LastUsed[tuple[int, str], FixedColumns](BODIES)
         """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self.overviews = SharedMaking[tuple[dict[str, Any], Moment]]()
         """Overviews of the present, by trees and length. Each looks at all entities."""
@@ -291,6 +291,11 @@ class Service:
         after = await self.moment(start)
         check_order(start, end, after, up_to)
         return min(after, up_to, key=lambda one: one.place)  # the log may be ahead of the fleet
+
+    async def before(self, start: str | None, end: str | None, up_to: Moment) -> int:
+        """The place after which such a range is read. One that begins at a place has the record of that place."""
+        after = await self.beginning(start, end, up_to)
+        return after.place - (start is not None and start.isdecimal())
 
     async def view(self, at: str | None = None, least: int | None = None) -> ViewAt:
         """The entities at a moment; raises `NotFound.place_ahead`, `NameUnknown`.

@@ -29,7 +29,7 @@ LOOK = 0.25
 """Seconds between two looks whether the clock counts."""
 
 
-class First(NamedTuple):
+class FirstStates(NamedTuple):
     """The states at the beginning. place: what they show of the log at least. now_ns: when it is so."""
 
     records: AsyncIterator[Transition]
@@ -39,10 +39,10 @@ class First(NamedTuple):
     """Asked when all are read: how far they show the log at most."""
 
 
-class Source(NamedTuple):
+class DwellSource(NamedTuple):
     """Where a `DwellWatch` reads. first: the states at the beginning. after: the records after a place."""
 
-    first: Callable[[], Awaitable[First]]
+    first: Callable[[], Awaitable[FirstStates]]
     after: Callable[[int], Watch[Transition]]
     wire: Any
 
@@ -54,7 +54,7 @@ class DwellWatch:
     watch:` starts to read at once and ends with the block. Without it the watch starts when the first one is requested.
     """
 
-    def __init__(self, source: Source, dwells: "Dwells", *, follow: bool) -> None:
+    def __init__(self, source: DwellSource, dwells: "Dwells", *, follow: bool) -> None:
         """follow: whether to wait for further records at the end. dwells: goes on after its place, if it has one."""
         self._source, self._dwells, self._follow = source, dwells, follow
         self._found = deque[Dwell]()

@@ -13,7 +13,7 @@ TICKS = 5.0
 """Seconds within which the event loop must have turned."""
 
 
-class Check(NamedTuple):
+class ProbeCheck(NamedTuple):
     """One thing that was looked at."""
 
     name: str
@@ -21,38 +21,38 @@ class Check(NamedTuple):
     found: str
 
 
-def loop(seconds: float) -> Check:
+def loop(seconds: float) -> ProbeCheck:
     """Whether the event loop turns. seconds: since its last turn that was noted."""
-    return Check("loop", seconds < TICKS, f"it turned {seconds:.1f} s ago")
+    return ProbeCheck("loop", seconds < TICKS, f"it turned {seconds:.1f} s ago")
 
 
-def readiness(worker: Worker | None) -> Iterator[Check]:
+def readiness(worker: Worker | None) -> Iterator[ProbeCheck]:
     """What a worker needs to work. None: it has not reached NATS yet."""
     if worker is None:
-        yield Check("nats", False, "not reached yet")
+        yield ProbeCheck("nats", False, "not reached yet")
         return
     if worker.ends is not None:
-        yield Check("decisions", False, str(worker.ends))
+        yield ProbeCheck("decisions", False, str(worker.ends))
     connected = worker.wire.connected
-    yield Check("nats", connected, "connected" if connected else "the connection is down")
+    yield ProbeCheck("nats", connected, "connected" if connected else "the connection is down")
     streams = worker.ready.is_set()
-    yield Check("streams", streams, "found, and its tables are accepted" if streams else "not found yet")
+    yield ProbeCheck("streams", streams, "found, and its tables are accepted" if streams else "not found yet")
     if not streams:
         return
     yield _partitions(worker)
 
 
-def _partitions(worker: Worker) -> Check:
+def _partitions(worker: Worker) -> ProbeCheck:
     loading = sorted(number for number, (partition, _, _) in worker.owned.items() if partition.tree is None)
     owned = len(worker.owned) - len(loading)
     if not worker.has_share:
-        return Check("partitions", False, "its share of them is not known yet")
+        return ProbeCheck("partitions", False, "its share of them is not known yet")
     if loading:
-        return Check("partitions", False, f"{', '.join(map(str, loading))} not loaded yet, {owned} loaded")
-    return Check("partitions", True, f"{owned} loaded")
+        return ProbeCheck("partitions", False, f"{', '.join(map(str, loading))} not loaded yet, {owned} loaded")
+    return ProbeCheck("partitions", True, f"{owned} loaded")
 
 
-def text(checks: Sequence[Check], what: str) -> str:
+def text(checks: Sequence[ProbeCheck], what: str) -> str:
     """The checks as lines for people."""
     lines = [f"[{'+' if one.is_fine else '-'}] {one.name}: {one.found}" for one in checks]
     verdict = "ok" if all(one.is_fine for one in checks) else "failed"

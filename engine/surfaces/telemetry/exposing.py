@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 
 from phaseline.engine import logs
 from phaseline.engine.surfaces.telemetry import checks, endpoint, listening
-from phaseline.engine.surfaces.telemetry.checks import Check
+from phaseline.engine.surfaces.telemetry.checks import ProbeCheck
 from phaseline.engine.surfaces.telemetry.class_readings import ClassReadings
 from phaseline.engine.surfaces.telemetry.endpoint import TEXT, ProbeAnswer, ProbeRequest
 from phaseline.engine.surfaces.telemetry.metric_table import Values
@@ -86,7 +86,7 @@ class Exposing:
             ProbeAnswer(503, TEXT, STUCK) if found is None else _answer("readyz", [self._loop_check(), *found], request)
         )
 
-    def _loop_check(self) -> Check:
+    def _loop_check(self) -> ProbeCheck:
         return checks.loop(time.monotonic() - self._turned)
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T | None:
@@ -104,7 +104,7 @@ class Exposing:
 
     # ---- called in the event loop
 
-    async def _readiness(self) -> list[Check]:
+    async def _readiness(self) -> list[ProbeCheck]:
         return list(checks.readiness(self._worker))
 
     async def _values(self) -> Values:
@@ -118,7 +118,7 @@ class Exposing:
         return values
 
 
-def _answer(name: str, found: list[Check], request: ProbeRequest) -> ProbeAnswer:
+def _answer(name: str, found: list[ProbeCheck], request: ProbeRequest) -> ProbeAnswer:
     is_fine = all(check.is_fine for check in found)
     is_verbose = "verbose" in parse_qs(request.query, keep_blank_values=True)
     text = checks.text(found, name) if is_verbose or not is_fine else "ok\n"

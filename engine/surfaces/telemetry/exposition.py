@@ -20,7 +20,7 @@ with libraries.needed("prometheus_client", "metrics"):
     from prometheus_client.registry import Collector
 
 
-class Exposed(NamedTuple):
+class ScrapeAnswer(NamedTuple):
     """An answer to a scrape."""
 
     headers: dict[str, str]
@@ -39,7 +39,7 @@ class _Collected(Collector):
         return (_family(metric, self._values) for metric in METRICS if self._values.get(metric.name))
 
 
-def exposed(values: Values, accept: str = "", accept_encoding: str = "") -> Exposed:
+def exposed(values: Values, accept: str = "", accept_encoding: str = "") -> ScrapeAnswer:
     """The values in the format that a request asks for, with those of the process. accept: from its headers."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Collected(values))
@@ -50,7 +50,7 @@ def exposed(values: Values, accept: str = "", accept_encoding: str = "") -> Expo
     if gzip_accepted(accept_encoding):
         body = gzip.compress(body, 1, mtime=0)
         headers["Content-Encoding"] = "gzip"
-    return Exposed(headers, body)
+    return ScrapeAnswer(headers, body)
 
 
 def _family(metric: Metric, values: Values) -> Family:

@@ -3,14 +3,13 @@
 Belongs here: that part of the page. Does not: the rest of the page, which people write.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 
 import msgspec.yaml
 
 from phaseline.engine.surfaces.telemetry.metric_table import METRICS
-from phaseline.machines.docs.written_part import keep
 
 PAGE = Path("docs/metrics.md")
 RULES = Path("deploy/monitoring/rules.yaml")
@@ -45,8 +44,3 @@ def _runbook() -> Iterator[str]:
 def renewed(page: str) -> str:
     """The page with the present tables."""
     return page.partition(BEGIN)[0] + reference()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check the tables; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, PAGE, renewed)

@@ -95,10 +95,14 @@ class Given:
             raise wrong_test(f"the clock moves by 0 to {MAX_WAIT} seconds, found {passed:g}")
         return self._move(self.now + round(passed * SECOND), f"{passed:g} s later")
 
+    def _fired(self, end: int) -> tuple[Tree, timers.TimersFired]:
+        """A copy of the tree after all timers that are due until `end` (ns), and what came of them."""
+        tree = placement.copy_of(self.tree)
+        return tree, timers.fire_due(tree, self.position, self.now, end, self.spent)
+
     def _move(self, end: int, what: str) -> "Then":
         """The situation at `end` (ns), after all timers that were due. `what`: the time that passed, in words."""
-        tree = placement.copy_of(self.tree)
-        fired = timers.fire_due(tree, self.position, self.now, end, self.spent)
+        tree, fired = self._fired(end)
         following = None if fired.next is None else (str(fired.next), (fired.next.due - end) / SECOND)
         description = failure_text.passing(what, len(fired.timers), following)
         return Then(self.kinds, tree, end, end, fired.position, fired.spent, tuple(fired.records), description)
@@ -134,8 +138,7 @@ class Given:
         unknown, no row leads to the base, or the views show another state.
         """
         wanted = placement.Placement(kind, entity_id, facet, state, conditions, base, attributes or {})
-        tree = placement.copy_of(self.tree)
-        fired = timers.fire_due(tree, self.position, self.now, self.clock, self.spent)
+        tree, fired = self._fired(self.clock)
         tree = placement.put(tree, wanted, fired.position, self.clock)
         return Given(self.kinds, tree, self.clock, self.clock + SECOND, fired.position + 1, fired.spent)
 
@@ -162,8 +165,7 @@ class Given:
         publisher's clock; the scenario's if left out). A rejected event is no error here: see `Then.rejection`. Raises
         `EventRefused.unsendable` if a client could not publish the event.
         """
-        tree = placement.copy_of(self.tree)
-        fired = timers.fire_due(tree, self.position, self.now, self.clock, self.spent)
+        tree, fired = self._fired(self.clock)
         envelope: EventDetails = {
             "source": SOURCE,
             "event_id": f"e{fired.position}",
@@ -184,8 +186,7 @@ class Given:
 
         kinds: as for `given`. Raises `AssertionError` if an entity would be stranded.
         """
-        before, after = placement.copy_of(self.tree), Tree(kinds_of(kinds), shared_runner())
-        fired = timers.fire_due(before, self.position, self.now, self.clock, self.spent)
+        (before, fired), after = self._fired(self.clock), Tree(kinds_of(kinds), shared_runner())
         for name, entities in before.entities.items():
             for entity in entities.values() if name in after.kinds else ():
                 after.put(entity)

@@ -15,7 +15,7 @@ from phaseline.engine.products.levels.fold.spared import Spared, is_at_or_below
 from phaseline.engine.products.levels.fold.tallies import EntityTimes, Outage
 from phaseline.engine.products.notices.fold.matching import values_of
 from phaseline.engine.products.notices.fold.rules import QuietWindow
-from phaseline.engine.products.notices.fold.windows import OpenedByIntent, Windows
+from phaseline.engine.products.notices.fold.windows import OpenedByIntent, Windows, root_of
 from phaseline.machines.compiler.classes.entity_classes import Name, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import SILENT, has_begun
@@ -92,7 +92,7 @@ class LevelsFold:
 
     def _change(self, entity: Entity, record: Transition, time: int) -> None:
         """Count the entity up to a record, and see what it is in then."""
-        tally = self._trees.get(_root(entity.id), {}).get((entity.kind, entity.id))
+        tally = self._trees.get(root_of(entity.id), {}).get((entity.kind, entity.id))
         if tally is None:
             tally = self._made(entity, time)
             tally.is_silent = self._is_silent(entity.kind, entity.id)
@@ -109,7 +109,7 @@ class LevelsFold:
     def _made(self, entity: Entity, first: int) -> EntityTimes:
         tally = EntityTimes(entity.kind, entity.id, self._spared.of(entity.id), first, first, self._asked.slice_length)
         tally.label = self._label(entity) if self._asked.label else ""
-        self._trees.setdefault(_root(entity.id), {})[entity.kind, entity.id] = tally
+        self._trees.setdefault(root_of(entity.id), {})[entity.kind, entity.id] = tally
         return tally
 
     def _label(self, entity: Entity) -> str:
@@ -154,7 +154,7 @@ class LevelsFold:
     def _open(self, place: int, record: Transition, time: int) -> None:
         """See whether a record opens a window or ends one: count all below up to then."""
         entity = record.entity
-        openers = self._openers.get(_root(entity.id), {})
+        openers = self._openers.get(root_of(entity.id), {})
         before = openers.get((entity.kind, entity.id), [])
         self._windows.take(record, place)
         after = self._windows.asked_of(entity.kind, entity.id)
@@ -162,11 +162,11 @@ class LevelsFold:
             return
         for tally in self._below(entity.id):
             self._count(tally, time)
-        self._openers.setdefault(_root(entity.id), {})[entity.kind, entity.id] = after
+        self._openers.setdefault(root_of(entity.id), {})[entity.kind, entity.id] = after
 
     def _opened(self, entity_id: str) -> list[Span]:
         """The windows that intents opened for an entity, or above it."""
-        openers = self._openers.get(_root(entity_id), {})
+        openers = self._openers.get(root_of(entity_id), {})
         return [(one.since, one.until) for (_, above), some in openers.items() if is_at_or_below(entity_id, above)
                 for one in some]  # fmt: skip
 
@@ -202,10 +202,6 @@ class LevelsFold:
 
     def _below(self, entity_id: str) -> Iterator[EntityTimes]:
         """The tallies of an entity and of those below it."""
-        for (_, name), tally in self._trees.get(_root(entity_id), {}).items():
+        for (_, name), tally in self._trees.get(root_of(entity_id), {}).items():
             if is_at_or_below(name, entity_id):
                 yield tally
-
-
-def _root(entity_id: str) -> str:
-    return entity_id.partition("/")[0]

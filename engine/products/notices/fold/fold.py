@@ -30,7 +30,7 @@ from phaseline.engine.products.notices.fold.groups import (
 from phaseline.engine.products.notices.fold.rules import Choice, Rule, Rules
 from phaseline.engine.products.notices.fold.sayings import Saying, Unwelcome, saying_of, shared, unwelcome
 from phaseline.engine.products.notices.fold.telling import data_of, head_of
-from phaseline.engine.products.notices.fold.windows import OpenWindow, Windows
+from phaseline.engine.products.notices.fold.windows import OpenWindow, Windows, root_of
 from phaseline.engine.surfaces.overview.explaining import Explaining, UnwellSign
 from phaseline.machines.compiler.classes.entity_classes import Unwell, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
@@ -42,11 +42,6 @@ UPDATE = 60 * SECOND
 HOLDING = ("Waiting", "Open", "Clearing")
 """The phases in which a notice holds others."""
 OLD = Rule("", Choice(), ())
-
-
-def root_of(entity_id: str) -> str:
-    """The root of a tree, which is the least that has an order of its own."""
-    return entity_id.partition("/")[0]
 
 
 def _in_name(time_ns: int) -> str:

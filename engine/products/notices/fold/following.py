@@ -10,10 +10,11 @@ Belongs here: `FollowedTo`, `LiveNotice`, `FollowedLog`. Does not: reading logs,
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import NamedTuple
 
-from phaseline.engine.products.notices.fold.fold import Fold, root_of
+from phaseline.engine.products.notices.fold.fold import Fold
 from phaseline.engine.products.notices.fold.grouping import ALIKE
 from phaseline.engine.products.notices.fold.groups import PER_PLACE, TOLD, Key, NoticeEvent, Phase
 from phaseline.engine.products.notices.fold.rules import Rules
+from phaseline.engine.products.notices.fold.windows import root_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition, timestamp
 

@@ -10,6 +10,7 @@ from phaseline.engine.products.notices.fold import matching
 from phaseline.engine.products.notices.fold.rules import Choice, Rule
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import or_list
 from phaseline.schemas.records import SECOND, Transition, own_facets
 
 
@@ -33,23 +34,19 @@ def _unfit(kinds: Kinds, choice: Choice, record: Transition) -> Iterator[str]:
     """What a choice asks that is not so."""
     entity = record.entity
     if choice.kinds and entity.kind not in choice.kinds:
-        yield f"it is about {_or(choice.kinds)}"
+        yield f"it is about {or_list(choice.kinds)}"
     if not matching.in_trees(choice.trees, entity.id):
-        yield f"it is about the trees {_or(choice.trees)}"
+        yield f"it is about the trees {or_list(choice.trees)}"
     if not matching.is_about(choice._replace(kinds=(), trees=()), entity):
-        yield f"it is about the labels {_or(tuple('='.join(one) for one in choice.labels))}"
+        yield f"it is about the labels {or_list(tuple('='.join(one) for one in choice.labels))}"
     if choice.is_of_happenings:
         return
     found = class_of_entity(kinds, entity)
     if choice.classes and found not in choice.classes:
-        yield f"it is about what is {_or(choice.classes)}, and this is {found}"
+        yield f"it is about what is {or_list(choice.classes)}, and this is {found}"
     states = ", ".join(str(facet.state) for facet in own_facets(entity))
     if choice.states and not any(one.selects_in(entity) for one in choice.states):
         yield f"it is about other states, and this is {states}"
     if not matching.holds(kinds, choice._replace(classes=(), states=()), entity):
         asked = [*choice.conditions, *(name for name in ("silent", "stalled", "left_behind") if getattr(choice, name))]
-        yield f"it is about what is {_or(tuple(asked)).replace('_', ' ')}, and this is not"
-
-
-def _or(words: tuple[str, ...]) -> str:
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+        yield f"it is about what is {or_list(tuple(asked)).replace('_', ' ')}, and this is not"

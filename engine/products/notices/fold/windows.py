@@ -65,7 +65,7 @@ class Windows:
                 found = asked._replace(until=record.time_ns + 1)  # what ends it belongs to it
                 self._open(found)
                 break
-        self._sweep(_root_of(entity.id), record.time_ns)
+        self._sweep(root_of(entity.id), record.time_ns)
         return found
 
     def _until(self, window: QuietWindow, record: Transition) -> int:
@@ -99,7 +99,7 @@ class Windows:
 
     def _open(self, asked: OpenedByIntent) -> None:
         self._asked.setdefault(asked.id, {})[asked.window, asked.kind] = asked
-        self._ending.setdefault(_root_of(asked.id), deque()).append((asked.until, asked.id))
+        self._ending.setdefault(root_of(asked.id), deque()).append((asked.until, asked.id))
 
     def _forget(self, asked: OpenedByIntent) -> None:
         of_entity = self._asked[asked.id]
@@ -119,7 +119,8 @@ class Windows:
             del self._ending[root]
 
 
-def _root_of(entity_id: str) -> str:
+def root_of(entity_id: str) -> str:
+    """The root of a tree, which is the least that has an order of its own."""
     return entity_id.partition("/")[0]
 
 

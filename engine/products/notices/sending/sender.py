@@ -30,6 +30,7 @@ from phaseline.engine.products.notices.sending.secret_options import NotFoundSec
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.machines.built_in import installed
 from phaseline.machines.kinds.notices.delivery import LOST
 from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError, RequestTimedOut, Undecided
@@ -130,7 +131,7 @@ class NoticeSender:
         view, found = await self.client.at(NOW), PendingDeliveries()
         for record in sorted([one async for one in view.unsorted()], key=lambda one: one.time_ns):
             found.take(record)
-        installation = await self.client._session.installation()  # noqa: SLF001  # the other half of the client
+        installation = await session_of(self.client).installation()
         self._ahead = await installation.server_time() - time.time_ns()
         self.pending = found
         for queue in self._queues.values():

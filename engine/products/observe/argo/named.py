@@ -13,6 +13,7 @@ from phaseline.engine.products.observe.events import (
     id_suffix,
     mapping,
     maps,
+    named_key,
     text,
     without_empty,
 )
@@ -28,7 +29,7 @@ LONGEST = 1_024
 """The most characters of a message."""
 
 
-class Said(NamedTuple):
+class ArgoSaid(NamedTuple):
     """What Argo CD says of one resource. health: empty if it says nothing; sync: its word."""
 
     key: ObjectKey
@@ -41,13 +42,12 @@ class Said(NamedTuple):
     wave: int
 
     @classmethod
-    def of(cls, one: Manifest) -> "Said":
+    def of(cls, one: Manifest) -> "ArgoSaid":
         """Read one member of the list."""
-        key = ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
         found, wave = mapping(one, "health"), one.get("syncWave")
         health = ALIASES.get(text(found, "status"), text(found, "status"))
         return cls(
-            key, text(one, "status"), health if health in HEALTHS else "", text(found, "message")[:LONGEST],
+            named_key(one), text(one, "status"), health if health in HEALTHS else "", text(found, "message")[:LONGEST],
             text(found, "lastTransitionTime"), one.get("requiresPruning") is True, one.get("hook") is True,
             wave if type(wave) is int and abs(wave) < 10**9 else 0,
         )  # fmt: skip
@@ -73,7 +73,7 @@ class Whole(NamedTuple):
 
     def alone(self, status: Manifest) -> dict[str, bool]:
         """Which word of the whole none of its resources bears out, though the list says something of these."""
-        said = [one for one in map(Said.of, maps(status, "resources")) if not one.hook]
+        said = [one for one in map(ArgoSaid.of, maps(status, "resources")) if not one.hook]
         healths, syncs = {one.health for one in said} - {""}, {one.sync for one in said} - {""}
         borne_out = self.health in healths and self.health != MISSING
         return {
@@ -93,7 +93,7 @@ class NamedResources(NamedTuple):
         """Read the status of an Application; None for one that was not looked at yet, which names nothing."""
         if not isinstance(status.get("resources"), list) and not status.get("sync"):
             return None
-        all_ = [one for one in map(Said.of, maps(status, "resources")) if one.key.kind and one.key.name]
+        all_ = [one for one in map(ArgoSaid.of, maps(status, "resources")) if one.key.kind and one.key.name]
         found = {id_suffix(one.key): one for one in all_}
         whole = Whole.of(status)
         spares = any(one.health != MISSING for one in found.values() if not one.hook)
@@ -122,7 +122,7 @@ class NamedResources(NamedTuple):
         yield ObservedEvent("application", "named", entity_id, {"resources": self.told})
 
 
-def _data(one: Said, whole: Whole, *, spares: bool) -> Mapping[str, Any]:
+def _data(one: ArgoSaid, whole: Whole, *, spares: bool) -> Mapping[str, Any]:
     if one.hook:
         return without_empty(health=ASIDE, sync=NOT_COMPARED, health_message="it is a hook", wave=one.wave or None)
     health, why_health = _health(one, whole, spares=spares)
@@ -133,7 +133,7 @@ def _data(one: Said, whole: Whole, *, spares: bool) -> Mapping[str, Any]:
     )  # fmt: skip
 
 
-def _health(one: Said, whole: Whole, *, spares: bool) -> tuple[str, str]:
+def _health(one: ArgoSaid, whole: Whole, *, spares: bool) -> tuple[str, str]:
     """A health that is worse than that of the whole does not count there, so it is told and not shown.
 
     spares: whether something else is there: then Argo CD does not count what is missing, and neither do its profiles.
@@ -148,7 +148,7 @@ def _health(one: Said, whole: Whole, *, spares: bool) -> tuple[str, str]:
     return one.health, said if one.message or one.health != HEALTHY else ""
 
 
-def _sync(one: Said, whole: Whole) -> tuple[str, str]:
+def _sync(one: ArgoSaid, whole: Whole) -> tuple[str, str]:
     prunes = ": it is to be pruned, Git no longer declares it" if one.prunes else ""
     if one.sync not in (SYNCED, OUT_OF_SYNC):
         return NOT_COMPARED, "Argo CD does not know whether it matches Git" if one.sync else ""

@@ -23,6 +23,7 @@ from phaseline.engine.products.observe.events import (
     conditions,
     mapping,
     maps,
+    named_key,
     text,
     without_empty,
 )
@@ -30,7 +31,6 @@ from phaseline.machines.kinds.gitops.controller import HEALTHS, ROLLOUTS, SYNCS
 from phaseline.machines.kinds.gitops.sync_windows import MOST as MOST_WINDOWS
 from phaseline.machines.kinds.gitops.sync_windows import read
 from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED
-from phaseline.machines.kinds.kubernetes.pairs import ObjectKey
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, HEALTHY
 
 DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
@@ -172,11 +172,11 @@ def _retry(found: Manifest) -> dict[str, Any]:
 
 def _seen(status: Manifest) -> dict[str, Any]:
     """Sync and health as Argo CD sees them, each with the resources of which it says so."""
-    sync, health = text(mapping(status, "sync"), "status"), text(mapping(status, "health"), "status")
-    health = ALIASES.get(health, health)
+    whole = Whole.of(status)
+    sync, health = whole
     found: dict[str, Any] = {
         "reported_sync": sync if sync in SYNCS else None, "reported_health": health if health in HEALTHS else None,
-        **Whole.of(status).alone(status),
+        **whole.alone(status),
     }  # fmt: skip
     if found["reported_health"] not in (None, HEALTHY):
         found["health_message"] = _why_health(status, health)
@@ -192,7 +192,7 @@ def _why_health(status: Manifest, health: str) -> str:
     """Why Argo CD calls an Application so: its own message, the resources in that health (no hooks), since when."""
     whole = mapping(status, "health")
     named = [
-        f"{_called(one)}{f': {why}' if (why := text(found, 'message')) else ''}"
+        f"{named_key(one).short()}{f': {why}' if (why := text(found, 'message')) else ''}"
         for one in maps(status, "resources")
         if one.get("hook") is not True
         and ALIASES.get(text(found := mapping(one, "health"), "status"), text(found, "status")) == health
@@ -205,7 +205,7 @@ def _why_health(status: Manifest, health: str) -> str:
 def _why_out_of_sync(status: Manifest, at: str) -> str:
     """Why Argo CD calls an Application OutOfSync: the resources that differ, and those to prune."""
     named = [
-        f"{_called(one)}{' (to prune)' if one.get('requiresPruning') is True else ''}"
+        f"{named_key(one).short()}{' (to prune)' if one.get('requiresPruning') is True else ''}"
         for one in maps(status, "resources")
         if one.get("hook") is not True and text(one, "status") == OUT_OF_SYNC
     ]
@@ -215,12 +215,6 @@ def _why_out_of_sync(status: Manifest, at: str) -> str:
 def _told(state: str, parts: Iterable[str]) -> str:
     said = "; ".join(filter(None, parts))
     return f"Argo CD says {state}{f': {said}' if said else ', and no reason'}"[:LONGEST]
-
-
-def _called(one: Manifest) -> str:
-    """`apps/Deployment:shop/web`: a resource in the list of an Application."""
-    key = ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
-    return key.short()
 
 
 def _listed(named: Sequence[str]) -> str:

@@ -13,12 +13,12 @@ from phaseline.engine.products.observe.events import (
     id_suffix,
     mapping,
     maps,
+    named_key,
     text,
     without_empty,
 )
 from phaseline.machines.kinds.gitops.controller import HYDRATIONS
 from phaseline.machines.kinds.gitops.waves import rank
-from phaseline.machines.kinds.kubernetes.pairs import ObjectKey
 from phaseline.schemas.records import nanoseconds
 
 PHASES = ("Running", "Terminating", "Succeeded", "Failed", "Error")
@@ -67,7 +67,7 @@ def _request(asked: Manifest) -> dict[str, Any]:
     """What was asked of an operation, and by whom."""
     by, sync = mapping(asked, "initiatedBy"), mapping(asked, "sync")
     strategy = next((name for name in ("apply", "hook") if name in mapping(sync, "syncStrategy")), "")
-    only = [id_suffix(_key(one)) for one in maps(sync, "resources")]
+    only = [id_suffix(named_key(one)) for one in maps(sync, "resources")]
     notes = [f"{text(one, 'name')}: {text(one, 'value')}"[:LONGEST_OF_MANY] for one in maps(asked, "info")]
     return without_empty(
         by=text(by, "username"), automatic=by.get("automated") is True or None, revision=revision_of(sync),
@@ -128,7 +128,7 @@ def _hooks(result: Manifest) -> list[dict[str, str]]:
     """The hooks of an operation, in the order in which they ran."""
     found = [
         without_empty(
-            phase=text(one, "syncPhase") or text(one, "hookType"), resource=id_suffix(_key(one)),
+            phase=text(one, "syncPhase") or text(one, "hookType"), resource=id_suffix(named_key(one)),
             result=text(one, "hookPhase"), message=text(one, "message")[:LONGEST_OF_MANY],
         )
         for one in maps(result, "resources") if text(one, "hookType")
@@ -141,12 +141,8 @@ def resource_failures(status: Manifest, entity_id: str) -> Iterator[ObservedEven
     state = mapping(status, "operationState")
     if text(state, "phase") in PHASES:
         for one in maps(mapping(state, "syncResult"), "resources"):
-            key = _key(one)
+            key = named_key(one)
             if one.get("status") == "SyncFailed" and key.kind and key.name and not text(one, "hookType"):
                 why = without_empty(reason="SyncFailed", message=text(one, "message")[:LONGEST])
                 compared = [text(state, "startedAt"), state.get("retryCount"), why]
                 yield ObservedEvent("resource", "sync_failed", f"{entity_id}/{id_suffix(key)}", why, compared)
-
-
-def _key(one: Manifest) -> ObjectKey:
-    return ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))

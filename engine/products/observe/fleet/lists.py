@@ -8,8 +8,7 @@ set back, so it is looked at only where there are no numbers.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.products.observe.events import Manifest, id_suffix, mapping, maps, text
-from phaseline.machines.kinds.kubernetes.pairs import ObjectKey
+from phaseline.engine.products.observe.events import Manifest, id_suffix, mapping, maps, named_key, text
 
 LENGTH = 10
 """After how many entries Fleet cuts its lists of resources that are not ready, or modified."""
@@ -147,6 +146,5 @@ def _summary(one: Manifest) -> str:
 
 def _end(one: Manifest) -> str:
     """The end of the resource's id; empty if the entry names no object."""
-    group, slash, _ = text(one, "apiVersion").partition("/")
-    key = ObjectKey.of(group if slash else "", text(one, "kind"), text(one, "namespace"), text(one, "name"))
+    key = named_key(one)
     return id_suffix(key) if key.kind and key.name else ""

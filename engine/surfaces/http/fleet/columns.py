@@ -46,7 +46,7 @@ def shown(fleet: LiveFleet, kind: str | None, trees: Sequence[str], *, deleted: 
     return [number for number in everything if number in kept or not fleet.flags[number] & GONE]
 
 
-class Shape(NamedTuple):
+class FixedColumns(NamedTuple):
     """What of the columns stays as long as no entity comes or goes. lists: as JSON."""
 
     numbers: Sequence[int]
@@ -54,7 +54,7 @@ class Shape(NamedTuple):
     lists: dict[str, msgspec.Raw]
 
 
-def shape(fleet: LiveFleet, numbers: Sequence[int]) -> Shape:
+def shape(fleet: LiveFleet, numbers: Sequence[int]) -> FixedColumns:
     """The shape of these entities."""
     kinds: dict[str, int] = {}
     entities = [fleet.last[number].entity for number in numbers]
@@ -64,10 +64,12 @@ def shape(fleet: LiveFleet, numbers: Sequence[int]) -> Shape:
         "kind": [kinds.setdefault(entity.kind, len(kinds)) for entity in entities],
         "parent": [position[fleet.parents[number]] for number in numbers],
     }
-    return Shape(numbers, list(kinds), {name: msgspec.Raw(codec.encode_json(one)) for name, one in lists.items()})
+    return FixedColumns(
+        numbers, list(kinds), {name: msgspec.Raw(codec.encode_json(one)) for name, one in lists.items()}
+    )
 
 
-def columns(fleet: LiveFleet, shape: Shape) -> dict[str, Any]:
+def columns(fleet: LiveFleet, shape: FixedColumns) -> dict[str, Any]:
     """The columns of these entities. What points to an entity or a state is its position in the answer, or -1."""
     numbers = shape.numbers
     every = [[column[number] for number in numbers] for column in fleet.states]

@@ -27,20 +27,20 @@ KEPT = 32
 """The most states that are kept whole. Above that every second one goes, and the spacing doubles."""
 
 
-class Columns(NamedTuple):
+class StateColumns(NamedTuple):
     """The states of all entities at a place, by number: for each facet a column, and since when, and flags."""
 
     states: "list[array[int]]"
     since: "array[int]"
     flags: "array[int]"
 
-    def copy(self, size: int) -> "Columns":
+    def copy(self, size: int) -> "StateColumns":
         """The same, for so many entities at least."""
         states = [_grown(column, size, NONE) for column in self.states]
-        return Columns(states, _grown(self.since, size, 0), _grown(self.flags, size, 0))
+        return StateColumns(states, _grown(self.since, size, 0), _grown(self.flags, size, 0))
 
 
-class Strip(NamedTuple):
+class TransitionStrip(NamedTuple):
     """How many transitions there were in buckets of equal time. times: when each begins, ns; places: and at which.
 
     gaps: the buckets before which a quiet time is left out.
@@ -51,10 +51,10 @@ class Strip(NamedTuple):
     classes: dict[str, list[int]]
     gaps: Sequence[int] = ()
 
-    def cut(self, first: int, end: int) -> "Strip":
+    def cut(self, first: int, end: int) -> "TransitionStrip":
         """The buckets from one to before another."""
         classes = {name: counts[first:end] for name, counts in self.classes.items()}
-        return Strip(self.times[first:end], self.places[first:end], classes)
+        return TransitionStrip(self.times[first:end], self.places[first:end], classes)
 
     def busy(self) -> list[tuple[int, int]]:
         """The runs of buckets, each as first and end, between which more than `QUIET` are empty."""
@@ -79,7 +79,7 @@ class FleetHistory:
         self._facets, self._flags, self._classes = array("b"), array("B"), array("b")
         self._sums: list[tuple[int, ...]] = [(0,) * len(CLASSES)]
         self._spacing = SPACING
-        self._whole: dict[int, Columns] = {0: Columns([], array("q"), array("B"))}
+        self._whole: dict[int, StateColumns] = {0: StateColumns([], array("q"), array("B"))}
 
     def __len__(self) -> int:
         return len(self.places)
@@ -105,7 +105,7 @@ class FleetHistory:
             if not len(self.places) % BLOCK:
                 self._sum_up(len(self.places))
 
-    def rest_on(self, base: Columns) -> None:
+    def rest_on(self, base: StateColumns) -> None:
         """These were the states at the place where it begins."""
         self._whole = {0: base}
 
@@ -148,7 +148,7 @@ class FleetHistory:
         block = end // BLOCK
         return [a + b for a, b in zip(self._sums[block], self._counted(block * BLOCK, end), strict=True)]
 
-    def strip(self, first_ns: int, last_ns: int, buckets: int) -> Strip:
+    def strip(self, first_ns: int, last_ns: int, buckets: int) -> TransitionStrip:
         """The transitions from one time to another, counted in so many buckets."""
         width = max(1, -(-(last_ns - first_ns + 1) // buckets))
         times = [first_ns + width * bucket for bucket in range(buckets)]
@@ -157,9 +157,9 @@ class FleetHistory:
         counts = [[b - a for a, b in zip(low, high, strict=True)] for low, high in pairwise(sums)]
         places = [self.places[row - 1] if row else self.begins for row in rows[:-1]]
         classes: dict[str, list[int]] = {name: [one[at] for one in counts] for at, name in enumerate(CLASSES)}
-        return Strip(times, places, classes)
+        return TransitionStrip(times, places, classes)
 
-    def folded(self, first_ns: int, last_ns: int, buckets: int) -> Strip:
+    def folded(self, first_ns: int, last_ns: int, buckets: int) -> TransitionStrip:
         """The same without long quiet times. What took little time is counted in finer buckets."""
         whole = self.strip(first_ns, last_ns, buckets)
         runs, ends = whole.busy(), [*whole.times, last_ns + 1]
@@ -169,14 +169,14 @@ class FleetHistory:
             self.strip(ends[first], ends[end] - 1, fine) if is_short else whole.cut(first, end) for first, end in runs
         ]
         sizes = [len(part.times) for part in parts]
-        return Strip(
+        return TransitionStrip(
             [time for part in parts for time in part.times],
             [place for part in parts for place in part.places],
             {name: [count for part in parts for count in part.classes[name]] for name in CLASSES},
             [*accumulate(sizes)][:-1],
         )
 
-    def columns_at(self, place: int, size: int) -> Columns:
+    def columns_at(self, place: int, size: int) -> StateColumns:
         """The states at a place, which must not be before `begins`, of so many entities."""
         end = self.row_after(place)
         start = max(row for row in self._whole if row <= end)
@@ -188,7 +188,7 @@ class FleetHistory:
                 self._keep(last, found)
         return found
 
-    def _apply(self, columns: Columns, first: int, end: int) -> None:
+    def _apply(self, columns: StateColumns, first: int, end: int) -> None:
         rows = slice(first, end)
         while len(columns.states) <= max(self._facets[rows], default=0):
             columns.states.append(array("i", [NONE]) * len(columns.flags))
@@ -201,7 +201,7 @@ class FleetHistory:
             since[number] = began
             flags[number] = flag
 
-    def _keep(self, row: int, columns: Columns) -> None:
+    def _keep(self, row: int, columns: StateColumns) -> None:
         """Keep the states before the transition at an index, so that later places are near them."""
         self._whole.setdefault(row, columns.copy(len(columns.flags)))
         if len(self._whole) > KEPT:
@@ -229,7 +229,7 @@ class FleetHistory:
 class PastFleet(LiveFleet):
     """The fleet at an earlier place: its entities by the same numbers, with the states that they had."""
 
-    def __init__(self, fleet: LiveFleet, columns: Columns, place: int) -> None:
+    def __init__(self, fleet: LiveFleet, columns: StateColumns, place: int) -> None:
         """Everything that never changes is that of the fleet."""
         vars(self).update(vars(fleet))
         self.place = place
@@ -243,7 +243,7 @@ class PastFleet(LiveFleet):
         return [number for number in super().order(root) if number < len(known) and known[number] != NONE]
 
 
-def _silent(fleet: LiveFleet, columns: Columns) -> dict[tuple[str, str], int]:
+def _silent(fleet: LiveFleet, columns: StateColumns) -> dict[tuple[str, str], int]:
     """The places that were silent."""
     silent = {number for number, known in enumerate(fleet.index.known) if known.is_silent}
     if not silent:
@@ -257,7 +257,7 @@ def _silent(fleet: LiveFleet, columns: Columns) -> dict[tuple[str, str], int]:
     }
 
 
-class Base:
+class HistoryBegin:
     """Finds the states at the place where a history begins: what the first transition of each facet left."""
 
     def __init__(self) -> None:
@@ -281,7 +281,7 @@ class Base:
         """The numbers of the entities that were there and have changed: since when they were so is not known."""
         return sorted({number for (number, _), state in self._before.items() if state != NONE})
 
-    def columns(self, fleet: LiveFleet, records: Mapping[int, Transition | None]) -> Columns:
+    def columns(self, fleet: LiveFleet, records: Mapping[int, Transition | None]) -> StateColumns:
         """The states. What had no transition since is as it is now.
 
         records: the last record of others at that place, by number. Without it they are since 0, which is not known.
@@ -302,7 +302,7 @@ class Base:
                 for name, shown in facets_of(entity):
                     known = fleet.index.number(entity.kind, name, state_for_people(shown.state, entity.attributes))
                     states[entity.names.index(name)][number] = known
-        return Columns(states, since, flags)
+        return StateColumns(states, since, flags)
 
 
 def _grown(column: "array[int]", size: int, value: int) -> "array[int]":

@@ -20,7 +20,7 @@ from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import Moment
 from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.fleet.follower import Follower
-from phaseline.engine.surfaces.http.fleet.history import Base, FleetHistory
+from phaseline.engine.surfaces.http.fleet.history import FleetHistory, HistoryBegin
 from phaseline.schemas.errors import BadArchive, NoAnswer, PhaselineError
 from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import quoted_id
@@ -85,7 +85,7 @@ class HistoryLoader:
         fleet, end = self._follower.fleet, self._follower.exact_at
         began, filter_ = time.monotonic(), f"{installation.prefix}.log.*.transition.>"
         begins = await self._first_place(installation, end)
-        history, base = FleetHistory(begins), Base()
+        history, base = FleetHistory(begins), HistoryBegin()
         async with Log(installation).reader([filter_], begins + 1) as reader:
             while not reader.caught_up:
                 for stored in await reader.take(SLICE):
@@ -110,7 +110,7 @@ class HistoryLoader:
         is_short = messages <= self._most and begins.streamed
         return max(begins.place, 0 if is_short else end - self._most)
 
-    async def _before(self, installation: Installation, base: Base, place: int) -> dict[int, Transition | None]:
+    async def _before(self, installation: Installation, base: HistoryBegin, place: int) -> dict[int, Transition | None]:
         """The last record at a place of all that has changed since, by number; None where the log has it no more."""
         fleet, found = self._follower.fleet, dict[int, Transition | None]()
         view = AsOf(installation, Moment(place, 0))

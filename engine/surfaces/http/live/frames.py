@@ -21,7 +21,7 @@ COLUMNS: Form = "columns"
 KEYS: dict[Form, bytes] = {RECORDS: b"records", COLUMNS: b"rows"}
 
 
-class Piece(NamedTuple):
+class PlacedJson(NamedTuple):
     """A record as JSON, with its place."""
 
     place: int
@@ -32,7 +32,7 @@ class Frame(NamedTuple):
     """Records of whole events, up to a place: everything up to it is in the frame or before it."""
 
     place: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PlacedJson, ...]
     form: Form
 
     @property
@@ -49,7 +49,7 @@ class Frame(NamedTuple):
         return Frame(end, tuple(one for one in self.pieces if after < one.place <= end), self.form)
 
 
-def piece(kinds: Kinds, placed: PlacedMessage, form: Form) -> Piece | None:
+def piece(kinds: Kinds, placed: PlacedMessage, form: Form) -> PlacedJson | None:
     """A record in a form; None for what the form does not show."""
     record = placed.record
     if record is None:
@@ -60,7 +60,7 @@ def piece(kinds: Kinds, placed: PlacedMessage, form: Form) -> Piece | None:
         shown = row(kinds, placed.place, record)
     else:
         return None
-    return Piece(placed.place, codec.encode_json(shown))
+    return PlacedJson(placed.place, codec.encode_json(shown))
 
 
 def row(kinds: Kinds, place: int, record: Transition) -> list[Any]:
@@ -78,7 +78,7 @@ def row(kinds: Kinds, place: int, record: Transition) -> list[Any]:
     ]  # fmt: skip
 
 
-def joined(pieces: Iterable[Piece]) -> bytes:
+def joined(pieces: Iterable[PlacedJson]) -> bytes:
     """The pieces as a JSON list."""
     return b"[%s]" % b",".join(one.data for one in pieces)
 

@@ -15,7 +15,7 @@ from phaseline.engine.surfaces.http.connections.clients import LIMITS, HttpLimit
 from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.fleet.follower import Follower
 from phaseline.engine.surfaces.http.live import frames
-from phaseline.engine.surfaces.http.live.frames import Form, Frame, Piece
+from phaseline.engine.surfaces.http.live.frames import Form, Frame, PlacedJson
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 
@@ -105,7 +105,7 @@ class Hub:
         """Make the frames of what is new."""
         new, self._new = self._new, []
         place = self._ticked = self._follower.fleet.place
-        pieces: dict[tuple[int, Form], Piece | None] = {}
+        pieces: dict[tuple[int, Form], PlacedJson | None] = {}
         trees = _by_root(new) if any(one.roots for one in self._channels.values()) else {}
         size = 0
         for topic, channel in self._channels.items():
@@ -122,7 +122,9 @@ class Hub:
         if new:
             self.wake()
 
-    def _piece(self, made: dict[tuple[int, Form], Piece | None], placed: PlacedMessage, form: Form) -> Piece | None:
+    def _piece(
+        self, made: dict[tuple[int, Form], PlacedJson | None], placed: PlacedMessage, form: Form
+    ) -> PlacedJson | None:
         """A record in a form, made once for all topics."""
         key = (placed.place, form)
         if key not in made:

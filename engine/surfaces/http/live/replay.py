@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.surfaces.http.fleet.cascades import PlacedMessage
 from phaseline.engine.surfaces.http.live import frames
-from phaseline.engine.surfaces.http.live.frames import Frame, Piece
+from phaseline.engine.surfaces.http.live.frames import Frame, PlacedJson
 from phaseline.engine.surfaces.http.live.hub import Topic
 from phaseline.engine.surfaces.http.live.log_places import LogReading
 from phaseline.engine.surfaces.http.service import Service
@@ -21,7 +21,7 @@ TAKEN = 25
 
 async def pieces(
     service: Service, topic: Topic, after: int, up_to: int, *, is_seated: bool = False
-) -> AsyncIterator[tuple[int, list[Piece]]]:
+) -> AsyncIterator[tuple[int, list[PlacedJson]]]:
     """The records with after < place <= up_to, in chunks with the place up to which each is complete.
 
     is_seated: whether it is for a stream. Who has a chunk may clear its list. Raises `NoAnswer` if the server is full,
@@ -29,7 +29,7 @@ async def pieces(
     """
     if up_to <= after:
         return
-    found: list[Piece] = []
+    found: list[PlacedJson] = []
     cause, last = 0, after
     installation = service.installation
     filters = topic.wanted.filters(installation)

@@ -262,7 +262,7 @@ async def columns_at(call: Call, view: ViewAt) -> bytes:
     return body
 
 
-def _shape(call: Call, fleet: LiveFleet) -> columns.Shape:
+def _shape(call: Call, fleet: LiveFleet) -> columns.FixedColumns:
     """The shape of what is asked for. That of the present fleet is kept."""
     values, service = call.values, call.service
     key, is_present = (fleet.shape, call.query), fleet is service.follower.fleet

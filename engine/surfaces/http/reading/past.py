@@ -36,9 +36,7 @@ async def history(call: Call) -> HttpAnswer:
     kind, entity_id, limit = values["kind"], values["id"], values["limit"]
     check_name(service.kinds, kind, entity_id)
     start = values["from"]
-    after = None
-    if start is not None:
-        after = (await service.beginning(start, values["to"], view.moment)).place - start.isdecimal()
+    after = None if start is None else await service.before(start, values["to"], view.moment)
     installation = service.installation
     filter_ = installation.subjects.transition(installation.partition_of(entity_id), kind, "*", "*", entity_id)
     found, more = deque[Logged](maxlen=limit if after is None else None), None

@@ -27,9 +27,8 @@ async def rejections(call: Call) -> HttpAnswer:
         RecordFilter(kind=values["kind"], below=tree, reason=values["reason"], transitions=False, rejections=True)
         for tree in call.trees or (None,)
     ]
-    start, source, actor = values["from"], values["source"], values["actor"]
-    after = (await service.beginning(start, values["to"], view.moment)).place
-    after -= start is not None and start.isdecimal()
+    source, actor = values["source"], values["actor"]
+    after = await service.before(values["from"], values["to"], view.moment)
     counts, last, total = RejectionCounts(), list[Logged](), 0
     for one in wanted:
         one.check(service.kinds)

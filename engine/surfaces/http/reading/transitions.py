@@ -155,9 +155,9 @@ async def lines(call: Call, topic: Topic, after: int, end: int, cell: str = "") 
         yield b"%s%s\n" % (head, said[1:])
 
 
-async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, list[frames.Piece]]:
+async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, list[frames.PlacedJson]]:
     """The records of a range, at most `limit` and the rest of the last event; and how far they are complete."""
-    found: list[frames.Piece] = []
+    found: list[frames.PlacedJson] = []
     place = max(after, end)
     async for reached, pieces in replay.pieces(call.service, topic, after, end):
         found += pieces
