@@ -294,6 +294,31 @@ class SizeType(click.ParamType):  # type: ignore[type-arg]  # as above
         return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
 
 
+class WholeNumber(click.IntRange):
+    """A whole number within bounds, which help and errors say in words."""
+
+    name = "whole number"
+
+    def _describe_range(self) -> str:  # of click, which has no public way
+        return bounds(self.min, self.max)
+
+
+class Decimal(click.FloatRange):
+    """A number within bounds, likewise."""
+
+    name = "number"
+
+    def _describe_range(self) -> str:
+        return bounds(self.min, self.max, above=self.min_open)
+
+
+def bounds(least: float | None, most: float | None, *, above: bool = False) -> str:
+    """`1 or more`, `1 to 64`, `above 0`."""
+    if most is not None:
+        return f"{least:.12g} to {most:.12g}"
+    return f"above {least:.12g}" if above else f"{least:.12g} or more"
+
+
 class Number(click.Choice):  # type: ignore[type-arg]  # as above
     """One of some numbers."""
 

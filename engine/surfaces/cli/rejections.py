@@ -156,7 +156,7 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
 
 
 @rejections.command(cls=Page)
-@click.argument("place", type=click.IntRange(1))
+@click.argument("place", type=options.WholeNumber(1))
 @options.connected
 @options.archived
 @options.output("json", "yaml", "wide")
@@ -223,8 +223,8 @@ def show_body(body: bytes, *, whole: bool) -> None:
 
 
 @rejections.command(cls=publish.WaitingPage)
-@click.argument("place", type=click.IntRange(1))
-@click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
+@click.argument("place", type=options.WholeNumber(1))
+@click.option(publish.WAIT_OPTION, type=options.Decimal(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
 @options.connected
 @options.archived

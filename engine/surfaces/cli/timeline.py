@@ -56,7 +56,7 @@ SHORT = 24
 )
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="Last moment.  [default: now]")
 @options.clock
-@click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only.")
+@click.option("--depth", type=options.WholeNumber(0), metavar="N", help="Show N levels only.")
 @options.language
 @cells.locating
 @options.output("json", "yaml", "wide")

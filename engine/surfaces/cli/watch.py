@@ -50,7 +50,7 @@ from phaseline.schemas.records import Rejection
               help=f"Where to begin: start, now, {A_MOMENT}.")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Include rejections.")
 @click.option("--no-follow", is_flag=True, help="End at the last record instead of waiting for more.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="End after N records.")
+@click.option("--limit", type=options.WholeNumber(1), metavar="N", help="End after N records.")
 @options.language
 @cells.reading
 @options.output("json", "yaml", "wide", "name")
