@@ -308,6 +308,7 @@ class InvalidInput(PhaselineError):
         "place {place} is beyond the end of the log, which is {last}: it is one of another log, or of this one before "
         "it was put back from a backup"
     )
+    moment_ahead = case("the moment {when} is in the future, it is {now} now: nothing is known of it yet")
     no_such_time = case("the time {when!r} is outside of the years 1678 to 2261: no log can hold it")
     follower_differs = case(
         "the follower {name!r} follows {there}, not {asked}: choose another name, or `admin followers --remove` it",

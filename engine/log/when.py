@@ -23,6 +23,8 @@ KNOWN = (
     "how long ago (15m)"
 )
 """What the error about another text says."""
+SKEW = 60_000_000_000
+"""By how many ns the clocks of two machines may differ."""
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _CLOCK = re.compile(r"\d\d:\d\d(:\d\d)?")
@@ -130,6 +132,16 @@ def check_order(start: When | None, end: When | None, after: Moment, up_to: Mome
             raise InvalidInput.start_after_end(start=timestamp(first.ns), end=timestamp(last.ns))
     elif last != END and after.place > up_to.place:
         raise InvalidInput.start_after_end(start=f"place {after.place}", end=f"place {up_to.place}")
+
+
+def check_reached(when: When, moment: Moment) -> None:
+    """Raise `InvalidInput.moment_ahead` for states at a time that has not come yet. moment: what was found for it.
+
+    By `SKEW` the clock that it was read from may be ahead.
+    """
+    named = parse(when)
+    if isinstance(named, Time) and named.ns > moment.time_ns + SKEW:
+        raise InvalidInput.moment_ahead(when=f"{timestamp(named.ns)[:19]}Z", now=f"{timestamp(moment.time_ns)[:19]}Z")
 
 
 def _time(text: str) -> int | Time:
