@@ -1,4 +1,4 @@
-"""The commands `edge add`, `edge config`, `edge list` and `edge remove`: sites that lose their uplink.
+"""The commands `admin sites add`, `config`, `list` and `remove`: sites that lose their uplink.
 
 Belongs here: their options and layout. Does not: what they do (`worker.sites`).
 """
