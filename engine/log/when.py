@@ -90,13 +90,13 @@ def seconds_of(text: str) -> float | None:
 
 
 def parse(when: When) -> int | Time:
-    """The place or the time that `when` names; raises `NameUnknown`, `InvalidInput`. A place is at most `END`."""
+    """The place or the time that `when` names; raises `NameUnknown`, `InvalidInput`. Only now is `END`."""
     try:
         found = _named(when)
     except (OverflowError, ValueError):
         raise InvalidInput.no_such_time(when=str(when)[:64]) from None
     if isinstance(found, int):
-        return min(found, END)
+        return found if when == NOW else min(found, END - 1)
     if not -LARGEST <= found.ns < LARGEST:
         raise InvalidInput.no_such_time(when=str(when)[:64])
     return found
@@ -105,16 +105,18 @@ def parse(when: When) -> int | Time:
 def _named(when: When) -> int | Time:
     if isinstance(when, Moment):
         return when.place
-    if isinstance(when, int):
+    if isinstance(when, int) and not isinstance(when, bool):
         return when
     if isinstance(when, datetime):
         return Time((when.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1) * _MICROSECOND, _MICROSECOND)
+    if not isinstance(when, str):
+        raise NameUnknown(what="moment", name=repr(when)[:64], known=KNOWN, meant="")
     if when in (START, NOW):
         return 0 if when == START else END
     if (place := PlaceOf.read(when)) is not None:
         return place
     if when.isdecimal():
-        return int(when) if len(when) < 20 else END
+        return int(when) if len(when) < 20 else END - 1
     return _time(when)
 
 
