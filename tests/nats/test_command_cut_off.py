@@ -13,6 +13,7 @@ READS = (
     ("list",), ("list", "--json"), ("list", "--sort-by", "none"), ("tree", "c1"), ("history", "cluster", "c1"),
     ("timeline", "c1"), ("why", "c1"), ("get", "cluster", "c1"), ("changes", "--from", "start"),
     ("watch", "--from", "start", "--no-follow"), ("list", "--at", "0s"),
+    ("rejections",), ("rejections", "--summary"),
 )  # fmt: skip
 
 
@@ -21,11 +22,12 @@ async def test_a_command_gives_up_a_server_that_goes_while_it_reads(
     client: Client, settings: Settings, shell: Shell, words: tuple[str, ...]
 ) -> None:
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    await client.publish_and_wait("cluster", "created", "c1")  # which is rejected
     async with proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy:
         went: list[bytes] = []
 
         def go(data: bytes) -> bytes:
-            if not data.startswith((b"INFO", b"PONG")) and b"adopt" in data:
+            if not data.startswith((b"INFO", b"PONG")) and (b"adopt" in data or b".rejection." in data):
                 went.append(data)
                 proxy.hang_up()
             return b"" if went else data
