@@ -64,7 +64,9 @@ class Parameter:
         if not (text.isascii() and text.removeprefix("-").isdigit()):
             raise InvalidInput.bad_parameter(name=self.name, problem=f"must be a whole number, found {text[:64]!r}")
         if len(text) > 19:
-            raise InvalidInput.bad_parameter(name=self.name, problem=f"has more than 19 digits: {text[:64]}")
+            raise InvalidInput.bad_parameter(
+                name=self.name, problem=f"must be a whole number of at most 19 digits, found {text[:64]}"
+            )
         value = int(text)
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
             bounds = f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
