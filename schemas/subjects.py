@@ -259,6 +259,13 @@ def _shared(word: str) -> str:
     return word
 
 
+def covers(pattern: str, subject: str) -> bool:
+    """Whether a subject is one of those that a subject with wildcards stands for."""
+    wanted, found = pattern.split("."), subject.split(".")
+    fits = all(one in ("*", ">", other) for one, other in zip(wanted, found, strict=False))
+    return fits and (len(wanted) == len(found) or (wanted[-1] == ">" and len(wanted) <= len(found)))
+
+
 class Subjects(msgspec.Struct, frozen=True):
     """The subjects of one installation, which begin with its prefix. A part may be a wildcard or a `{placeholder}`."""
 

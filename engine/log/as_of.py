@@ -16,15 +16,15 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
 from phaseline.engine.log.state_view import Pattern, StateView, one_of
-from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, parse
+from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, check_reached, parse
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import direct, gather
+from phaseline.engine.nats.direct_get import LastMessage, direct, gather
 from phaseline.engine.nats.stream_reader import first_since
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
-from phaseline.schemas.subjects import quoted_id
+from phaseline.schemas.subjects import covers, quoted_id
 
 TOO_MANY_SUBJECTS = 413
 """The server's status for a request that selects more than 1,024 subjects."""
@@ -41,7 +41,8 @@ async def resolve(installation: Installation, when: When) -> Moment:
 
     A time means the last message stored at or before it. The place is moved back so that it never falls between the
     records of one event. Only an event with more than 999 records can be cut, because it takes several batches. Place 0
-    is before the first record.
+    is before the first record. A time to come is the present: a range may end there, states are refused by
+    `check_reached`.
     """
     if isinstance(when, Moment):
         return when
@@ -77,9 +78,9 @@ async def _in_stream(installation: Installation, named: int | Time) -> Moment:
     place = max(0, min(named, end)) if isinstance(named, int) else await _place_at(installation, named, end)
     message = await _message(installation, place)
     cut = 0 if message is None else _records_to_cut(installation, message)
-    if isinstance(named, Time):
+    if isinstance(named, Time) and (place < end or named.ns <= time.time_ns()):
         return Moment(place - cut, named.ns)
-    if named == END:
+    if named == END or isinstance(named, Time):  # the end, or a time to come: known is what there is now
         last = 0 if message is None else nanoseconds(message.headers[STORED])
         return Moment(place - cut, max(last, time.time_ns()))  # the server's clock may be ahead of this one
     if message is not None and not cut:
@@ -113,13 +114,18 @@ def _records_to_cut(installation: Installation, message: Reply) -> int:
     return index + 1 if index + 1 < total <= BATCH_LIMIT and begins_here else 0
 
 
-async def _time_of(installation: Installation, place: int) -> int:
-    """When the last message at or before a place was stored, ns; 0 if the log holds none."""
+async def _last_message(installation: Installation, place: int) -> Reply | None:
+    """The last message at or before a place; None if the log holds none there."""
     for earlier in range(place, max(0, place - LOOK_BACK), -1):
-        message = await _message(installation, earlier)
-        if message is not None:
-            return nanoseconds(message.headers[STORED])
-    return 0
+        if (message := await _message(installation, earlier)) is not None:
+            return message
+    return None
+
+
+async def _time_of(installation: Installation, place: int) -> int:
+    """When that was stored, ns; 0 without one."""
+    message = await _last_message(installation, place)
+    return 0 if message is None else nanoseconds(message.headers[STORED])
 
 
 class AsOf(StateView):
@@ -133,8 +139,10 @@ class AsOf(StateView):
 
     @classmethod
     async def at(cls, installation: Installation, when: When) -> Self:
-        """The view of the moment that `when` names; raises `NameUnknown`."""
-        return cls(installation, await resolve(installation, when))
+        """The view of the moment that `when` names; raises as `resolve` and `check_reached`."""
+        moment = await resolve(installation, when)
+        check_reached(when, moment)
+        return cls(installation, moment)
 
     async def last(self, kind: str, entity_id: str) -> Transition:
         """The last transition of an entity; raises `EntityUnknown.entity_not_yet_known`."""
@@ -164,25 +172,41 @@ class AsOf(StateView):
         """The entities that at least one pattern selects, from the stream."""
         subjects = [transition_filter(self.installation, pattern) for pattern in patterns]
         place, log = self.moment.place, self.installation.layout.log
-        wanted = {"multi_last": subjects, "up_to_seq": place}
-        wire = self.installation.wire
         found: dict[tuple[str, str], Logged] = {}
-        try:
-            replies = await gather(wire, wire.api_subject(f"DIRECT.GET.{log}"), wanted)
-        except ApiFailed as error:
-            if error.nats_code != TOO_MANY_SUBJECTS:
-                raise
-            replies = []
-            for subject in subjects:
-                async for one in records_kept(self.installation, subject, place):
-                    _keep_last(found, one)
-        for message in map(foreign.message_in, replies):
+        messages = await self._last_messages(subjects)
+        for subject in subjects if messages is None else ():
+            async for one in records_kept(self.installation, subject, place):
+                _keep_last(found, one)
+        for message in messages or ():
             if (last := logged(log, message)) is not None:
                 _keep_last(found, last)
                 continue
             async for one in records_kept(self.installation, message.subject, place):
                 _keep_last(found, one)
         return [one.record for one in found.values() if isinstance(one.record, Transition)]
+
+    async def _last_messages(self, subjects: Sequence[str]) -> list[LastMessage] | None:
+        """The last message on each subject; None if these are too many, or if it is not known that they are the last.
+
+        In a cluster any replica answers. One that has the last message of all up to the moment does not lag behind it.
+        """
+        wire, place, witness = self.installation.wire, self.moment.place, list[LastMessage]()
+        if wire.clustered:
+            if (last := await _last_message(self.installation, place)) is None:
+                return None
+            witness.append(foreign.message_in(last))
+        beside = [one.subject for one in witness if not any(covers(asked, one.subject) for asked in subjects)]
+        where = wire.api_subject(f"DIRECT.GET.{self.installation.layout.log}")
+        try:
+            replies = await gather(wire, where, {"multi_last": [*subjects, *beside], "up_to_seq": place})
+        except ApiFailed as error:
+            if error.nats_code != TOO_MANY_SUBJECTS:
+                raise
+            return None
+        found = [*map(foreign.message_in, replies)]
+        if not {one.sequence for one in witness}.issubset(one.sequence for one in found):
+            return None
+        return [one for one in found if one.subject not in beside]
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""

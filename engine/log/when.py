@@ -23,6 +23,8 @@ KNOWN = (
     "how long ago (15m)"
 )
 """What the error about another text says."""
+SKEW = 60_000_000_000
+"""By how many ns the clocks of two machines may differ."""
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _CLOCK = re.compile(r"\d\d:\d\d(:\d\d)?")
@@ -88,13 +90,13 @@ def seconds_of(text: str) -> float | None:
 
 
 def parse(when: When) -> int | Time:
-    """The place or the time that `when` names; raises `NameUnknown`, `InvalidInput`. A place is at most `END`."""
+    """The place or the time that `when` names; raises `NameUnknown`, `InvalidInput`. Only now is `END`."""
     try:
         found = _named(when)
     except (OverflowError, ValueError):
         raise InvalidInput.no_such_time(when=str(when)[:64]) from None
     if isinstance(found, int):
-        return min(found, END)
+        return found if when == NOW else min(found, END - 1)
     if not -LARGEST <= found.ns < LARGEST:
         raise InvalidInput.no_such_time(when=str(when)[:64])
     return found
@@ -103,16 +105,18 @@ def parse(when: When) -> int | Time:
 def _named(when: When) -> int | Time:
     if isinstance(when, Moment):
         return when.place
-    if isinstance(when, int):
+    if isinstance(when, int) and not isinstance(when, bool):
         return when
     if isinstance(when, datetime):
         return Time((when.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1) * _MICROSECOND, _MICROSECOND)
+    if not isinstance(when, str):
+        raise NameUnknown(what="moment", name=repr(when)[:64], known=KNOWN, meant="")
     if when in (START, NOW):
         return 0 if when == START else END
     if (place := PlaceOf.read(when)) is not None:
         return place
     if when.isdecimal():
-        return int(when) if len(when) < 20 else END
+        return int(when) if len(when) < 20 else END - 1
     return _time(when)
 
 
@@ -130,6 +134,16 @@ def check_order(start: When | None, end: When | None, after: Moment, up_to: Mome
             raise InvalidInput.start_after_end(start=timestamp(first.ns), end=timestamp(last.ns))
     elif last != END and after.place > up_to.place:
         raise InvalidInput.start_after_end(start=f"place {after.place}", end=f"place {up_to.place}")
+
+
+def check_reached(when: When, moment: Moment) -> None:
+    """Raise `InvalidInput.moment_ahead` for states at a time that has not come yet. moment: what was found for it.
+
+    By `SKEW` the clock that it was read from may be ahead.
+    """
+    named = parse(when)
+    if isinstance(named, Time) and named.ns > moment.time_ns + SKEW:
+        raise InvalidInput.moment_ahead(when=f"{timestamp(named.ns)[:19]}Z", now=f"{timestamp(moment.time_ns)[:19]}Z")
 
 
 def _time(text: str) -> int | Time:

@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 
 from phaseline.engine.log import foreign
+from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.foreign import Written
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import direct
@@ -22,8 +23,8 @@ from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.pipeline import PublishResult, publish_many
 from phaseline.engine.worker.erasure import Erasure
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Cause, Rejection
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.records import Cause, Rejection, Transition
+from phaseline.schemas.subjects import Subjects, covers
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.simulation import judge, schedule, tables
 from tests.support.simulation.connection import Frame
@@ -359,6 +360,32 @@ def test_a_replica_that_lags_denies_nothing_that_the_leader_has() -> None:
         for where, wanted in (("pl-LOG", {"seq": last.sequence}), (f"pl-LOG.{last.subject}", None)):
             assert plant.world.complete(reader, ask(where, wanted)) == last.data
         assert plant.world.complete(reader, ask("pl-LOG", {"seq": last.sequence + 1000})) is None
+
+
+def test_states_of_a_moment_that_a_replica_has_not_got_to_are_those_of_the_leader() -> None:
+    plant = lived(1)
+    plant.hub.is_clustered = True
+
+    async def ask(place: int, kind: str, entity_id: str) -> int:
+        async with Wire.open(plant.settings) as wire:
+            installation = Installation(wire, layout_of(plant.settings, PARTITIONS), BUILT_IN_KINDS)
+            view = await AsOf.at(installation, place)
+            behind.append(60.0)
+            return (await view.last(kind, entity_id)).entity.version
+
+    with running(plant):
+        plant.start_worker()
+        plant.start_agents()
+        assert plant.world.run(lambda: "pl-LEASE" in plant.hub.streams and not plant.waits_for, 60.0)
+        records = [*plant.hub.streams["pl-LOG"].messages.values()]
+        last = [one for one in records if covers("pl.log.*.transition.>", one.subject)][-1]
+        record = wire_codec.read(last.data)
+        assert isinstance(record, Transition)
+        behind = [0.0]
+        plant.hub.network.behind = lambda: behind[-1]  # type: ignore[method-assign]
+        asked = ask(last.sequence, record.entity.kind, record.entity.id)
+        assert plant.world.complete(plant.world.process("reader"), asked) == record.entity.version
+        assert behind[-1] == 60.0
 
 
 def test_a_seed_leads_to_the_same_again() -> None:

@@ -87,6 +87,19 @@ async def test_a_range_that_ends_before_it_starts(api: Api, path: str) -> None:
 
 
 @SHARED
+@pytest.mark.parametrize("path", ["entities", "counts", "overview", "columns", "tree/c1", "why/cluster/c1"])
+async def test_a_place_may_name_its_log(api: Api, path: str) -> None:
+    end, log = await api.place(), await api.service.client.log_identity()
+    at_place = await api.get(f"/v1/{path}", at=end)
+    assert await api.get(f"/v1/{path}", at=f"{end}@{log}") == at_place
+    said = await api.get(f"/v1/{path}", 410, at=f"{end}@1")
+    assert (said["place"], said["log"], said["now"]) == (end, 1, log)
+    assert (await api.get(f"/v1/{path}", 404, at=f"{end + 1000}@{log}"))["place"] == end + 1000
+    ahead = await api.get(f"/v1/{path}", 400, at="2099-01-01T00:00:00Z")
+    assert ahead["detail"].startswith("the moment 2099-01-01T00:00:00Z is in the future")
+
+
+@SHARED
 async def test_a_short_history_knows_since_when_states_last(api: Api) -> None:
     end = await api.place()
     async with http_server(api.service.settings, history=end // 2) as short:

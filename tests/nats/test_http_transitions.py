@@ -293,6 +293,8 @@ async def test_bad_streams_have_an_answer(api: Api) -> None:
         ("/v1/transitions?form=rows", {}, 400, "must be one of records, columns"),
         ("/v1/transitions?form=columns&rejections=1", {}, 400, "columns have no rejections"),
         ("/v1/transitions?from=soon", {}, 400, "'soon' is none of"),
+        ("/v1/transitions?from=2099-01-01", {}, 400, "2099-01-01T00:00:00Z is in the future"),
+        ("/v1/transitions?from=9&to=3", {}, 400, "nothing can be read from place 9 to place 3"),
         ("/v1/transitions", {"Last-Event-ID": "x"}, 400, "Last-Event-ID: must be a place"),
         ("/v1/strip?buckets=0", {}, 400, "must be 1 to 2000"),
     ]

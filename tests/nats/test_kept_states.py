@@ -365,3 +365,30 @@ async def test_a_worker_that_was_frozen_reads_what_is_new(wire: Wire, settings: 
     await asyncio.gather(first.stop(), second.stop())
     assert reads(logs["a"])[2] < FEW
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
+
+
+@pytest.mark.parametrize("when", ["before the stop", "during it"])
+async def test_only_a_partition_that_was_loaded_before_the_stop_is_told_as_cut_off(
+    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    monkeypatch.setattr(f"{Worker.__module__}.DRAIN", 0.01)
+    worker, stop, begun = Worker(wire, settings, BUILT_IN_KINDS), asyncio.Event(), asyncio.Event()
+    partition = Partition(Installation(wire, await provision(wire, settings), BUILT_IN_KINDS), 0, worker.name)
+
+    async def load(tree: Any = object()) -> None:  # noqa: B008  # any tree
+        if when == "during it":
+            begun.set()
+            await asyncio.sleep(0)  # here the stop looks whether it is loaded
+            assert stop.is_set()
+        partition.tree = tree
+        begun.set()
+        await asyncio.Event().wait()  # it does not stop in time
+
+    worker.owned[0] = partition, stop, (task := asyncio.create_task(load()))
+    await begun.wait()
+    with capture_logs() as logs:
+        await worker._end(0)
+    assert task.cancelled()
+    assert partition.tree is not None
+    told = [one["event"] for one in logs if one["event"] == "partition_cut_off"]
+    assert told == (["partition_cut_off"] if when == "before the stop" else [])

@@ -14,7 +14,7 @@ from phaseline.engine.core import decide
 from phaseline.engine.core.rejections import without_step
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.schemas import codec
-from phaseline.schemas.records import By, Cause, Entity, FacetState, Mark, Record, Rejection, Transition, state
+from phaseline.schemas.records import By, Cause, Entity, FacetState, Loss, Mark, Record, Rejection, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import call
 from tests.support.command_line import Output, render_replay
@@ -231,6 +231,15 @@ def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture
         render_replay.show_audit(verdict, output=output)
     found = json.loads(capsys.readouterr().out)
     assert (found["holds"], found["reworded"], found["divergences"]) == (True, 2, [])
+
+
+def test_losses_of_one_sort_are_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    put_back = [Loss(one, "restored", 0, 0, 0, None, "w1", 1) for one in (0, 1, 2, 5)]
+    emptied = Loss(3, "states", 0, 0, 2, 2, "w1", 1)
+    render_replay.show_audit(AuditReport(losses=[*put_back, emptied]), output=Output())
+    noted = "noted by w1 at 1970-01-01T00:00:00.000000001Z"
+    each = "each of the partitions 0 to 2, 5, an unknown number of records after a backup"
+    assert capsys.readouterr().err == f"lost: in {each}, {noted}\nlost: in partition 3, 2 entities, {noted}\n"
 
 
 async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:

@@ -50,7 +50,7 @@ async def test_it_stops_at_the_end_and_removes_a_temporary_directory() -> None:
 
 
 async def test_a_taken_port_is_named(own_server: EmbeddedServer, tmp_path: Path) -> None:
-    with raises(SetupError.port_taken, match=str(own_server.port)):
+    with raises(SetupError.port_taken, match=f"port {own_server.port} is in use.*with --port"):
         async with EmbeddedServer(tmp_path / "other", own_server.port):
             pass
 

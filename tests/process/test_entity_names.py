@@ -92,6 +92,8 @@ async def test_counts_of_rejections_are_sorted(fleet: Client, shell: Shell) -> N
         (("get",), "Missing argument 'ID'"),
         (("why", "node", "c1/a/n1", "--kind", "component"), "the kind is named twice: node, and --kind component"),
         (("gitops", "diff", "cluster", "c1"), "this command is about resource, not about cluster"),
+        (("notices", "explan", "c1"), "there is no command 'explan': phaseline notices --help lists all commands"),
+        (("admin", "sites", "lst"), "there is no command 'lst' (did you mean list?)"),
         (("describe", "node", "n1"), "there is no command 'describe' (did you mean get?)"),
     ],
 )

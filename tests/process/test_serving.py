@@ -52,7 +52,7 @@ async def _refused(taken: socket.socket) -> None:
     for listen, problem in (
         ("nowhere:nothing", "must be HOST:PORT"),
         ("0.0.0.0:0", "machines can reach 0.0.0.0"),
-        (f"127.0.0.1:{taken.getsockname()[1]}", "is in use"),
+        (f"127.0.0.1:{taken.getsockname()[1]}", "or choose another with --listen"),
     ):
         code, _, said = await call("serve", "--listen", listen)
         assert (code in (2, 6), problem in said) == (True, True), said

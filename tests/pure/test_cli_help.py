@@ -1,6 +1,8 @@
 """The command as a whole, without a server: its help, its page, its options."""
 
 import json
+import re
+from pathlib import Path
 
 import click
 import pytest
@@ -47,6 +49,27 @@ def test_every_command_has_a_page_that_helps(path: str, command: click.Command) 
         assert line in shown.output
         assert word in shown.output
         assert " ".join(line.split("phaseline ")[1].split()[:1]) in cli.table, line
+
+
+def test_no_option_names_a_type_of_a_program() -> None:
+    pages = [CliRunner().invoke(cli, [*path.split()[1:], "--help"]).output for path, _ in COMMANDS]
+    pages += [CliRunner().invoke(cli, ["help", group]).output for group in GROUPS]
+    for page in pages:
+        assert not re.search(r"\b(TEXT|INTEGER|FLOAT|RANGE)\b|[<>]=?x|x[<>]", page), page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("watch", "--limit", "0"), "'--limit': 0 is not in the range 1 or more"),
+        (("watch", "--limit", "x"), "'--limit': 'x' is not a valid whole number"),
+        (("up", "--workers", "65"), "65 is not in the range 1 to 64"),
+        (("publish", "--wait", "0"), "0.0 is not in the range above 0"),
+    ],
+)
+def test_a_number_out_of_bounds_is_refused_in_words(words: tuple[str, ...], said: str) -> None:
+    found = CliRunner().invoke(cli, words)
+    assert (found.exit_code, said in found.output) == (2, True), found.output
 
 
 def test_options_of_the_connection_have_twins() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import phaseline
 from phaseline import testing
 from phaseline.engine.products.notices.given_rules import GivenRules
+from phaseline.engine.surfaces.cli import MOVED
 from phaseline.engine.surfaces.testing.laws import LAWS
 from phaseline.engine.surfaces.testing.replay import Replayed
 from phaseline.engine.surfaces.testing.scenario import Then
@@ -36,6 +37,14 @@ def test_what_the_page_on_the_client_names_is_there() -> None:
         assert extra in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for word in re.findall(r"phaseline\.([A-Za-z]\w+)", text.replace("phaseline.errors", "")):
         assert hasattr(phaseline, word), word
+
+
+def test_no_page_calls_a_command_by_its_former_name() -> None:
+    former = "|".join(" ".join(words) for words in MOVED)
+    called = re.compile(rf"`(?:phaseline )?(?:{former}) (?:-[^`]*|add|config|list|remove)`|phaseline (?:{former})\\b")
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        assert not called.findall(text), (path.name, called.findall(text))
 
 
 def test_the_methods_and_laws_of_the_test_kit_are_there() -> None:

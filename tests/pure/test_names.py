@@ -52,6 +52,13 @@ def test_an_unknown_name_is_said_with_the_known_ones() -> None:
     assert str(error) == "there is no kind 'claster' (did you mean cluster?): choose one of cluster, node"
 
 
+def test_of_many_known_names_those_are_said_that_are_like_the_wrong_one() -> None:
+    known = ["Running", "Ruined", *(f"State{number}" for number in range(50))]
+    near = "there is no state 'Runing' (did you mean Running?): choose one of Running, Ruined (50 others)"
+    assert str(NameUnknown.among("state", "Runing", known)) == near
+    assert str(NameUnknown.among("state", "?", known)).endswith("State16, State17 (32 others)")
+
+
 @pytest.mark.parametrize(
     ("type_", "kind", "typed", "offered"),
     [

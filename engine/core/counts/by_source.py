@@ -67,11 +67,6 @@ class SourceCounts:
         return utc(self.heard_ns)
 
     @property
-    def repeating(self) -> datetime:
-        """When the first of the repeats was stored since which nothing else came."""
-        return utc(self.repeating_ns)
-
-    @property
     def is_in_trouble(self) -> bool:
         """Whether somebody should look at it."""
         return bool(self.trouble)

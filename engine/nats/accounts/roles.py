@@ -21,7 +21,7 @@ stream that takes them is in the account of the edge, and the engine's account r
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from phaseline.schemas.subjects import ACTOR
+from phaseline.schemas.subjects import ACTOR, covers
 
 ENGINE, PUBLISHERS, READERS, WATCHERS = "engine", "publishers", "readers", "watchers"
 ACCOUNTS = (ENGINE, PUBLISHERS, READERS, WATCHERS)
@@ -171,14 +171,7 @@ def least_role(subject: str, prefix: str) -> str:
 
 
 def _is_among(subject: str, found: Iterable[str], prefix: str) -> bool:
-    return any(_covers(filled(one, prefix, "*"), subject) for one in found)
-
-
-def _covers(allowed: str, subject: str) -> bool:
-    """Whether a subject is one of those that a subject with wildcards stands for."""
-    wanted, found = allowed.split("."), subject.split(".")
-    fits = all(one in ("*", ">", other) for one, other in zip(wanted, found, strict=False))
-    return fits and (len(wanted) == len(found) or (wanted[-1] == ">" and len(wanted) <= len(found)))
+    return any(covers(filled(one, prefix, "*"), subject) for one in found)
 
 
 def account_name(prefix: str, account: str) -> str:

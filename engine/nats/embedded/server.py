@@ -182,7 +182,7 @@ class EmbeddedServer:
         """The error for a server that did not start, from its log after the byte `read_from`."""
         text = self.log.read_bytes()[read_from:].decode(errors="replace") if self.log.exists() else ""
         if "address already in use" in text:
-            return SetupError.port_taken(port=self._port)
+            return SetupError.port_taken(port=self._port, option="--port")
         return SetupError.server_failed(cause=_last_words(text))
 
     async def _end(self, number: signal.Signals) -> None:

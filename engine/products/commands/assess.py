@@ -57,13 +57,15 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     "--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="With --server-side: this kubeconfig.  [default: KUBECONFIG, ~/.kube/config, or in-cluster]",
 )  # fmt: skip
-@click.option("--kube-context", "kube_context", help="With --server-side: this context of the kubeconfig.")
 @click.option(
-    "-n", "--namespace", default="default", show_default=True,
+    "--kube-context", "kube_context", metavar="NAME", help="With --server-side: this context of the kubeconfig."
+)
+@click.option(
+    "-n", "--namespace", default="default", show_default=True, metavar="NAMESPACE",
     help="With --server-side: the namespace of objects that name none.",
 )  # fmt: skip
 @click.option(
-    "--field-manager", default="phaseline", show_default=True,
+    "--field-manager", default="phaseline", show_default=True, metavar="NAME",
     help="With --server-side: in whose name to ask. Fields that this manager applied before, and that Git does not have"
     " any more, are differences.",
 )  # fmt: skip

@@ -88,7 +88,7 @@ def levels() -> None:
 @click.option("--from", "start", type=options.WHEN, default="30d", show_default=True, metavar="MOMENT",
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Where to end.  [default: now]")
-@click.option("--objective", type=click.FloatRange(0, 100), default=OBJECTIVE, show_default=True, metavar="PERCENT",
+@click.option("--objective", type=options.Decimal(0, 100), default=OBJECTIVE, show_default=True, metavar="PERCENT",
               help="The share of the time in which it should be available.")  # fmt: skip
 @click.option("--by", type=options.ParsedText("grouping", _grouping), default=ENTITY, show_default=True,
               metavar="[entity|tree|kind|label=NAME]", help="What makes a row.")  # fmt: skip
@@ -98,7 +98,7 @@ def levels() -> None:
 @click.option("--slice", "slice_", type=options.DURATION, metavar="DURATION",
               help="Show the worst class in each piece of so long, such as 1d, from 00:00 UTC on.")  # fmt: skip
 @click.option("--flaps", is_flag=True, help="Show who comes and goes most often.")
-@click.option("--limit", type=click.IntRange(1), default=SHOWN, show_default=True, metavar="N",
+@click.option("--limit", type=options.WholeNumber(1), default=SHOWN, show_default=True, metavar="N",
               help="The most rows, and outages, that people see; programs get all rows.")  # fmt: skip
 @options.connected
 @options.archived
@@ -141,7 +141,7 @@ def _named(what: str | None, kind: str | None) -> tuple[str | None, str | None]:
     return entity_name.read(kinds, what, None).id, kind
 
 
-WHY: Final = click.option("--why", required=True, metavar="TEXT", help="Why, for those who read it later.")
+WHY: Final = click.option("--why", required=True, metavar="WORDS", help="Why, for those who read it later.")
 
 
 @levels.command(
@@ -191,7 +191,7 @@ def excuses(settings: Settings, *, output: Output) -> int | None:
 
 
 @levels.command(cls=Page, examples=[("phaseline levels withdraw 4711 --why 'the wrong tree'", "it counts again")])
-@click.argument("place", type=click.IntRange(1), metavar="PLACE")
+@click.argument("place", type=options.WholeNumber(1), metavar="PLACE")
 @WHY
 @options.connected
 def withdraw(settings: Settings, *, place: int, why: str) -> int | None:

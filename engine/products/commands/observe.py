@@ -84,10 +84,18 @@ class ClusterWatch(NamedTuple):
     type=FILE,
     help="Argo CD's Applications of these objects, where the cluster does not hold them: which set each belongs to.",
 )
-@click.option("--argo-namespace", default="argocd", show_default=True,
+@click.option("--argo-namespace", default="argocd", show_default=True, metavar="NAMESPACE",
               help="Where Argo CD runs. Applications elsewhere are called <namespace>_<name>.")  # fmt: skip
-@click.option("--label-key", default=LABEL, show_default=True, help="Argo CD's instance label (instanceLabelKey).")
-@click.option("--installation-id", default="", help="Argo CD's installation id: objects of others are left out.")
+@click.option(
+    "--label-key",
+    default=LABEL,
+    show_default=True,
+    metavar="LABEL",
+    help="Argo CD's instance label (instanceLabelKey).",
+)
+@click.option(
+    "--installation-id", default="", metavar="ID", help="Argo CD's installation id: objects of others are left out."
+)
 @click.option("--desired", type=PLACE, help="Manifests in Git, to compare with the objects: a file or a directory.")
 @click.option("--source", metavar="URI", help="Source of the events.  [default: /phaseline/observe/<user>]")
 @click.option(
@@ -98,16 +106,16 @@ class ClusterWatch(NamedTuple):
     metavar="NAMES",
     help="With --cluster: resources to watch, for example deploy,svc,applications.argoproj.io.",
 )
-@click.option("-n", "--namespace", help="With --cluster: only this namespace.  [default: all]")
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="With --cluster: only this namespace.  [default: all]")
 @click.option(
     "--kubeconfig",
     type=FILE,
     help="With --cluster: this kubeconfig.  [default: KUBECONFIG, ~/.kube/config, or in-cluster]",
 )
-@click.option("--kube-context", "kube_context", help="With --cluster: this context of the kubeconfig.")
-@click.option("--settle", type=click.FloatRange(0), default=SETTLE, show_default=True, metavar="SECONDS",
+@click.option("--kube-context", "kube_context", metavar="NAME", help="With --cluster: this context of the kubeconfig.")
+@click.option("--settle", type=options.Decimal(0), default=SETTLE, show_default=True, metavar="SECONDS",
               help="With --desired: after this long without input, objects not seen are reported missing.")  # fmt: skip
-@click.option("--heartbeat", type=click.FloatRange(0), default=HEARTBEAT, show_default=True, metavar="SECONDS",
+@click.option("--heartbeat", type=options.Decimal(0), default=HEARTBEAT, show_default=True, metavar="SECONDS",
               help="With --cluster: heartbeat of an application without other events. 0: none.")  # fmt: skip
 @click.option("--print", "prints", is_flag=True, help="Print the events, one per line, instead of publishing them.")
 @options.connected

@@ -35,21 +35,24 @@ class ContextType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has n
 
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-CONNECTION: dict[str, tuple[str, Any, Any]] = {
-    #                help                                                                          type    default
-    "nats": ("URL of a NATS server. Separate several servers of a cluster by commas.", str, "nats://127.0.0.1:4222"),
+CONNECTION: dict[str, tuple[str, Any, Any, str]] = {
+    #                help                                                                    type  default  value
+    "nats": ("URL of a NATS server. Separate several servers of a cluster by commas.", str, "nats://127.0.0.1:4222",
+             "URL"),
     "context": ("Context of the nats command that describes the connection; @selected is the selected one.",
-                ContextType(), None),
-    "creds": ("Credentials file, with a user's JWT and key.", FILE, None),
-    "nkey": ("File with a user's nkey seed.", FILE, None),
-    "tls_ca": ("File with the CA certificates to trust. Requires TLS.", FILE, None),
-    "tls_cert": ("File with the client certificate. Needs --tls-key.", FILE, None),
-    "tls_key": ("File with the key of the client certificate.", FILE, None),
-    "message_id_key": ("File with a secret that publishers of the same events share.", FILE, None),
-    "inbox_prefix": ("Subject prefix of replies, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
-    "api_prefix": ("Subject prefix of the JetStream API, for users in an account that imports it.", str, "$JS.API"),
-    "timeout": ("Seconds to wait for the server.", float, DEFAULT_TIMEOUT),
-    "prefix": ("Prefix of the installation: the first word of its subjects.", str, "pl"),
+                ContextType(), None, "NAME"),
+    "creds": ("Credentials file, with a user's JWT and key.", FILE, None, "FILE"),
+    "nkey": ("File with a user's nkey seed.", FILE, None, "FILE"),
+    "tls_ca": ("File with the CA certificates to trust. Requires TLS.", FILE, None, "FILE"),
+    "tls_cert": ("File with the client certificate. Needs --tls-key.", FILE, None, "FILE"),
+    "tls_key": ("File with the key of the client certificate.", FILE, None, "FILE"),
+    "message_id_key": ("File with a secret that publishers of the same events share.", FILE, None, "FILE"),
+    "inbox_prefix": ("Subject prefix of replies, for users who may not subscribe to _INBOX.>.", str, "_INBOX",
+                     "SUBJECT"),
+    "api_prefix": ("Subject prefix of the JetStream API, for users in an account that imports it.", str, "$JS.API",
+                   "SUBJECT"),
+    "timeout": ("Seconds to wait for the server.", float, DEFAULT_TIMEOUT, "SECONDS"),
+    "prefix": ("Prefix of the installation: the first word of its subjects.", str, "pl", "NAME"),
 }  # fmt: skip
 ALSO = {"nats": "--server"}
 """A second word of an option: the one of the nats command."""
@@ -67,11 +70,11 @@ def variable(name: str) -> str:
 
 def connection_option(name: str) -> Callable[[Function], Function]:
     """One option of the connection."""
-    help_, type_, default = CONNECTION[name]
+    help_, type_, default, value = CONNECTION[name]
     flags = (*((ALSO[name],) if name in ALSO else ()), flag(name))
     is_eager = name == "prefix"  # it says which kinds there are, before their names are read
     return option("connection", *flags, name, type=type_, default=default, envvar=variable(name), help=help_,
-                  show_default=True, is_eager=is_eager)  # fmt: skip
+                  show_default=True, metavar=value, is_eager=is_eager)  # fmt: skip
 
 
 verbose = option("connection", "-v", "--verbose", is_flag=True, envvar="PHASELINE_VERBOSE",

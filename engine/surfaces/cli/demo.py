@@ -43,7 +43,7 @@ SETTLED = 0.3
 )
 @click.option(
     "--speed",
-    type=click.FloatRange(0),
+    type=options.Decimal(0),
     default=6.0,
     show_default=True,
     metavar="N",

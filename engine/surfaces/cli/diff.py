@@ -7,11 +7,10 @@ Belongs here: its options. Does not: reading the observation (`products.gitops.l
 import click
 
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cli import entity_name, options, render, render_assessment, similar_ids, terminal
+from phaseline.engine.surfaces.cli import entity_name, options, render, render_assessment, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
-from phaseline.engine.surfaces.client.reading_client import ReadingClient
 
 
 @click.command(
@@ -32,7 +31,7 @@ def diff(settings: Settings, entity_id: str, *, output: Output) -> int | None:
     """
 
     async def work() -> None:
-        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
+        async with undecided.answering(settings) as client:
             found = await client.gitops.diff(entity_id)
             seen = found.observation
             if output.is_data:

@@ -1,4 +1,4 @@
-"""The commands `edge add`, `edge config`, `edge list` and `edge remove`: sites that lose their uplink.
+"""The commands `admin sites add`, `config`, `list` and `remove`: sites that lose their uplink.
 
 Belongs here: their options and layout. Does not: what they do (`worker.sites`).
 """
@@ -67,7 +67,7 @@ def edge() -> None:
 )
 @click.argument("name")
 @TREES
-@click.option("--max-bytes", type=click.IntRange(1 << 20), metavar="BYTES",
+@click.option("--max-bytes", type=options.WholeNumber(1 << 20), metavar="BYTES",
               help="How much the edge may keep while the uplink is away. When it is full, agents get an error."
               "  [default: 1 GiB; for an edge that is there, what it has]")  # fmt: skip
 @options.connected
@@ -234,7 +234,7 @@ def remove(settings: Settings, *, name: str, yes: bool, output: Output) -> int |
 @click.option("--listen", default="127.0.0.1:4222", show_default=True, metavar="HOST:PORT",
               help="Where the agents of the edge connect.")  # fmt: skip
 @click.option("--data", default="./data", show_default=True, metavar="DIR", help="Folder of the store, at the edge.")
-@click.option("--max-store", type=click.IntRange(0), default=2 << 30, show_default=True, metavar="BYTES",
+@click.option("--max-store", type=options.WholeNumber(0), default=2 << 30, show_default=True, metavar="BYTES",
               help="How much the edge's server may store; 0 lets it choose.")  # fmt: skip
 @click.option("--hub-ca", type=PLACE, metavar="FILE", help="CA certificates for the hub, as the file is called there.")
 @click.option("--hub-cert", type=PLACE, metavar="FILE", help="The edge's certificate, likewise.")

@@ -16,7 +16,7 @@ from phaseline.engine.log.explain.staleness import Stale
 from phaseline.engine.log.watch import Clock, Watch
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cells.reading import records_of
-from phaseline.engine.surfaces.cli import cells, entity_name, options, render, similar_ids, terminal
+from phaseline.engine.surfaces.cli import cells, entity_name, options, render, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
@@ -47,7 +47,7 @@ def history(
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
-        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
+        async with undecided.answering(settings) as client:
             name = kind or await client.kind_of(entity_id)
             records = client.history(name, entity_id, clock=clock)
             if output.is_data:

@@ -75,7 +75,7 @@ def _in_bytes(_: click.Context, __: click.Parameter, gigabytes: int | None) -> i
 
 
 max_unpacked = click.option(
-    "--max-unpacked", "most", type=click.IntRange(1, 1 << 20), callback=_in_bytes, metavar="GB",
+    "--max-unpacked", "most", type=options.WholeNumber(1, 1 << 20), callback=_in_bytes, metavar="GB",
     help="How much a compressed file may unfold to. Default: 200 times its size, and at least 1 GB.",
 )  # fmt: skip
 

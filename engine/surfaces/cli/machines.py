@@ -62,7 +62,7 @@ def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
 
 KINDS: Final[tuple[Column[Kind], ...]] = (
     Column("KIND", lambda kind: Text(kind.name)),
-    Column("ID", lambda kind: Text(wording.id_shape(kind.table.id))),
+    Column("ID", lambda kind: Text(wording.id_shape(kind.table.id)), worth=65),
     Column("PARENT", lambda kind: Text(kind.parent or ""), worth=60),
     Column("FACETS", lambda kind: Text(", ".join(kind.names)), worth=50, wraps=True),
     Column("TRIGGERS", lambda kind: Text(str(len(kind.roles))), worth=20),

@@ -333,3 +333,28 @@ def archived(function: Function) -> Function:
         return function(settings=replace(settings, **read), **values)
 
     return of_readers(call)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds, which help and errors say in words."""
+
+    name = "whole number"
+
+    def _describe_range(self) -> str:  # of click, which has no public way
+        return bounds(self.min, self.max)
+
+
+class Decimal(click.FloatRange):
+    """A number within bounds, likewise."""
+
+    name = "number"
+
+    def _describe_range(self) -> str:
+        return bounds(self.min, self.max, above=self.min_open)
+
+
+def bounds(least: float | None, most: float | None, *, above: bool = False) -> str:
+    """`1 or more`, `1 to 64`, `above 0`."""
+    if most is not None:
+        return f"{least:.12g} to {most:.12g}"
+    return f"above {least:.12g}" if above else f"{least:.12g} or more"

@@ -66,28 +66,28 @@ class WaitingPage(Page):
 @click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
 @click.option("--data", type=options.JSON_OBJECT, help="Data of the event: a JSON object.")
 @click.option("--source", metavar="URI", help="Source of the event.  [default: /phaseline/cli/<user>]")
-@click.option("--id", "event_id", metavar="TEXT",
+@click.option("--id", "event_id", metavar="ID",
               help="Id of the event, unique per source; several add -1, -2 ...  [default: random]")  # fmt: skip
-@click.option("--sequence", type=click.IntRange(0), metavar="N", help="A number that rises per source and entity.")
-@click.option("--epoch", type=click.IntRange(0), metavar="N",
+@click.option("--sequence", type=options.WholeNumber(0), metavar="N", help="A number that rises per source and entity.")
+@click.option("--epoch", type=options.WholeNumber(0), metavar="N",
               help="In which --sequence counts: of a greater one all is newer.")  # fmt: skip
 @click.option("--time", metavar="TIME", help="Time of the event, RFC 3339.  [default: now]")
 @click.option("--extension", "extensions", type=options.EXTENSION, multiple=True, metavar="NAME=VALUE",
               help="An extension attribute of CloudEvents, such as traceparent. Records keep it.")  # fmt: skip
-@click.option(WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
+@click.option(WAIT_OPTION, type=options.Decimal(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what the event would do now. Nothing is sent.")
 @click.option("--file", "file", type=FILE, metavar="FILE",
               help="Publish a file of events: JSON lines or a msgpack stream. - is standard input.")  # fmt: skip
-@click.option("--window", type=click.IntRange(1), default=WINDOW, show_default=True, metavar="N",
+@click.option("--window", type=options.WholeNumber(1), default=WINDOW, show_default=True, metavar="N",
               help="With --file: number of events in flight.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Send an event even if it would be rejected.")
 @click.option("--snapshot", type=FILE, is_eager=True, metavar="FILE",
               help="Publish all that there is of one kind below the entity KIND ID. - is standard input.")  # fmt: skip
 @option("snapshot", "--kind", "below", metavar="KIND", help="Kind of the items, below the entity. Required.")
-@option("snapshot", "--seen", type=click.IntRange(0), metavar="N",
+@option("snapshot", "--seen", type=options.WholeNumber(0), metavar="N",
               help="The highest event number in the records that the reporter has read.  [default: none]")  # fmt: skip
-@option("snapshot", "--log", type=click.IntRange(1), metavar="N",
+@option("snapshot", "--log", type=options.WholeNumber(1), metavar="N",
               help="The identity of the log in which --seen counts.  [default: this one, whichever it is]")  # fmt: skip
 @option("snapshot", "--confirm", is_flag=True, default=None,
               help="End what is not listed even if that is more than the brake allows. It needs --seen.")  # fmt: skip

@@ -5,6 +5,7 @@ is not to be sent again (`phaseline.engine.publish.retries`).
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -14,7 +15,7 @@ from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish import single
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import records_of
+from phaseline.engine.surfaces.cells.reading import records_of, staying_connected
 from phaseline.engine.surfaces.cli import names, options, publish, render, selection, similar_ids, terminal, undecided
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
@@ -128,7 +129,7 @@ def list_(
         raise click.UsageError("rejections are printed in the order of the log: --sort-by is for --summary")
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings) as client, nullcontext() if follow else staying_connected(client):
             await undecided.tell_archived({"": client}, start)
             if summary:
                 found = await client.rejection_counts(kind, start=start, **which)
@@ -157,7 +158,7 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
 
 
 @rejections.command(cls=Page)
-@click.argument("place", type=click.IntRange(1))
+@click.argument("place", type=options.WholeNumber(1))
 @options.connected
 @options.archived
 @options.output("json", "yaml", "wide")
@@ -224,8 +225,8 @@ def show_body(body: bytes, *, whole: bool) -> None:
 
 
 @rejections.command(cls=publish.WaitingPage)
-@click.argument("place", type=click.IntRange(1))
-@click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
+@click.argument("place", type=options.WholeNumber(1))
+@click.option(publish.WAIT_OPTION, type=options.Decimal(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
 @options.connected
 @options.archived

@@ -44,9 +44,21 @@ def show_foreign(messages: Sequence[Foreign]) -> None:
         terminal.say(f"{counted(len(messages) - SHOWN, 'more foreign message')}; --json shows all")
 
 
+def in_short(numbers: Sequence[int]) -> str:
+    """Numbers that rise, in words: `0 to 12, 15, 17 to 31`."""
+    spans = list[list[int]]()
+    for one in numbers:
+        if spans and one == spans[-1][-1] + 1:
+            spans[-1][1:] = [one]
+        else:
+            spans.append([one])
+    return ", ".join(" to ".join(map(str, span)) for span in spans)
+
+
 def show_missing(report: AuditReport) -> None:
     """Print what is missing, in EVENTS, STATE and LOG."""
-    for loss in report.losses[:SHOWN]:
+    alike: dict[str, list[int]] = {}
+    for loss in report.losses:
         where = f" between the positions {loss.first} and {loss.last}" if loss.what == "events" else ""
         noted = f"noted by {loss.worker} at {timestamp(loss.time_ns)}" if loss.time_ns else "not noted by a worker yet"
         what = {
@@ -55,7 +67,12 @@ def show_missing(report: AuditReport) -> None:
             "log": "records",
             "restored": "records after a backup",
         }[loss.what]
-        terminal.say(f"lost: in partition {loss.partition}, {loss.count} {what}{where}, {noted}")
+        alike.setdefault(f"{loss.count} {what}{where}, {noted}", []).append(loss.partition)
+    for said, partitions in list(alike.items())[:SHOWN]:
+        many = len(partitions) > 1
+        terminal.say(
+            f"lost: in {'each of the partitions' if many else 'partition'} {in_short(sorted(partitions))}, {said}"
+        )
     for partition in report.emptied:
         terminal.say(f"the log of partition {partition} was emptied: STATE has copied a checkpoint that it lacks")
     if report.without_state:

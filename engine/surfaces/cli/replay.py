@@ -46,7 +46,7 @@ from phaseline.schemas.errors import BadLogFile, Exit
 )
 @log_source.max_unpacked
 @click.option(
-    "--jobs", type=click.IntRange(1), metavar="N",
+    "--jobs", type=options.WholeNumber(1), metavar="N",
     help="How many processes share the partitions. Default: for a file one for each processor and each 100,000 events;"
     " for a server 1, so that the replay leaves the machine to others.",
 )  # fmt: skip

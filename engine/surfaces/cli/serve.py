@@ -13,7 +13,7 @@ import click
 
 from phaseline.engine.replay.archive.open_archive import store_at
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
-from phaseline.engine.surfaces.cli import cells, terminal
+from phaseline.engine.surfaces.cli import cells, options, terminal
 from phaseline.engine.surfaces.cli.cells import Installations
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.http.access.budgets import RATE
@@ -47,8 +47,8 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 )
 @click.option("--listen", default=HTTP_LISTEN, metavar="HOST:PORT", envvar="PHASELINE_LISTEN", show_envvar=True,
               show_default=True, help="Where to listen. Port 0 picks a free one.")  # fmt: skip
-@click.option("--history", type=click.IntRange(0), default=DEFAULT_HISTORY, metavar="N", envvar="PHASELINE_HISTORY",
-              show_envvar=True, show_default=True,
+@click.option("--history", type=options.WholeNumber(0), default=DEFAULT_HISTORY, metavar="N",
+              envvar="PHASELINE_HISTORY", show_envvar=True, show_default=True,
               help="Transitions of the past that are kept in memory, 30 bytes each.")  # fmt: skip
 @click.option("--tokens", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               envvar="PHASELINE_TOKENS", show_envvar=True,
@@ -75,7 +75,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
               help="A role for a word of that claim, such as a group: platform=operate. Others give none.")  # fmt: skip
 @click.option("--jwt-user", default="sub", show_default=True, metavar="CLAIM", envvar="PHASELINE_JWT_USER",
               show_envvar=True, help="The claim of those JWTs that names the user, such as email.")  # fmt: skip
-@click.option("--event-rate", type=click.FloatRange(0), default=int(RATE), show_default=True, metavar="N",
+@click.option("--event-rate", type=options.Decimal(0), default=int(RATE), show_default=True, metavar="N",
               envvar="PHASELINE_EVENT_RATE", show_envvar=True,
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
 @click.option("--link", "links", multiple=True, metavar="KIND:NAME=URL", envvar="PHASELINE_LINK", show_envvar=True,
@@ -144,7 +144,7 @@ async def served(settings: Settings, port: int | None) -> AsyncIterator[str]:
         await asyncio.to_thread(store_at(settings.archive).existing_manifest)
     from phaseline.engine.surfaces.http import server  # noqa: PLC0415  # it needs libraries that not everybody has
 
-    async with server.serving(settings, installed(settings.prefix), f"127.0.0.1:{port}") as serving:
+    async with server.serving(settings, installed(settings.prefix), f"127.0.0.1:{port}", setting="http") as serving:
         yield serving.url
 
 

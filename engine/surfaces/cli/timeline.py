@@ -16,13 +16,12 @@ from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
 from phaseline.engine.log.watch import SERVER, Clock
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cli import cells, entity_name, options, render, similar_ids, terminal
+from phaseline.engine.surfaces.cli import cells, entity_name, options, render, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
-from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
 from phaseline.schemas.errors import EntityUnknown
@@ -56,7 +55,7 @@ SHORT = 24
 )
 @click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Last moment.  [default: now]")
 @options.clock
-@click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only.")
+@click.option("--depth", type=options.WholeNumber(0), metavar="N", help="Show N levels only.")
 @options.language
 @cells.locating
 @options.output("json", "yaml", "wide")
@@ -73,7 +72,7 @@ def timeline(
     """
 
     async def work() -> None:
-        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
+        async with undecided.answering(settings) as client:
             found = await client.timeline(entity_id, start=start, end=end, depth=depth, clock=clock)
             if kind is not None:
                 latest.check_name(client.kinds, kind, entity_id)

@@ -47,7 +47,9 @@ from phaseline.schemas.records import Entity, Transition, own_facets
         ("phaseline tree proj+vfw+v1+group --current", "without the contexts of earlier revisions"),
     ],
 )
-@click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only. The counts cover all levels.")
+@click.option(
+    "--depth", type=options.WholeNumber(0), metavar="N", help="Show N levels only. The counts cover all levels."
+)
 @selection.selector
 @options.include_deleted
 @click.option(

@@ -34,12 +34,12 @@ from phaseline.machines.built_in import installed
 @click.option("--data", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               envvar="PHASELINE_DATA", show_envvar=True,
               help="Data directory.  [default: a temporary one]")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65535), default=4222, metavar="P",
+@click.option("--port", type=options.WholeNumber(0, 65535), default=4222, metavar="P",
               envvar="PHASELINE_PORT", show_envvar=True, show_default=True,
               help="Port on the loopback interface. 0 picks a free port.")  # fmt: skip
 @click.option(
     "--workers",
-    type=click.IntRange(1, 64),
+    type=options.WholeNumber(1, 64),
     default=1,
     show_default=True,
     metavar="N",
@@ -58,7 +58,7 @@ from phaseline.machines.built_in import installed
 )
 @click.option("--open", "is_open", is_flag=True, envvar="PHASELINE_OPEN", show_envvar=True,
               help="Let every user of this machine connect, without a key.")  # fmt: skip
-@click.option("--http", type=click.IntRange(0, 65535), is_flag=False, flag_value=HTTP_PORT, metavar="[PORT]",
+@click.option("--http", type=options.WholeNumber(0, 65535), is_flag=False, flag_value=HTTP_PORT, metavar="[PORT]",
               envvar="PHASELINE_HTTP", show_envvar=True,
               help=f"Serve the page and the API too, on this machine. PORT: {HTTP_PORT} if left out.")  # fmt: skip
 @telemetry_options

@@ -50,7 +50,7 @@ from phaseline.schemas.records import Rejection
               help=f"Where to begin: start, now, {A_MOMENT}.")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Include rejections.")
 @click.option("--no-follow", is_flag=True, help="End at the last record instead of waiting for more.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="End after N records.")
+@click.option("--limit", type=options.WholeNumber(1), metavar="N", help="End after N records.")
 @options.language
 @cells.reading
 @options.output("json", "yaml", "wide", "name")
@@ -90,7 +90,8 @@ def watch(
                 return cells.end(reading, output)
             records = reading.watch(kind, partial(cells.tell, output), start=begins, follow=not no_follow, **which)
             try:
-                shown = await show_records(kinds, records, limit, output, lang, selector, reading.names)
+                async with reading.ending(no_follow):
+                    shown = await show_records(kinds, records, limit, output, lang, selector, reading.names)
                 if not shown and no_follow and not output.is_data:
                     how = "" if begins != NOW else ": --from says where to begin, as in --from start or --from 1h"
                     terminal.say(f"nothing happened there{how}")

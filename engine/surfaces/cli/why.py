@@ -9,11 +9,10 @@ from phaseline.engine.log.explain.model import as_map
 from phaseline.engine.log.explain.staleness import shown
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cli import cells, entity_name, options, render, similar_ids, terminal
+from phaseline.engine.surfaces.cli import cells, entity_name, options, render, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render_why import ExplanationTree
-from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.labels import Language
 
 
@@ -44,7 +43,7 @@ def why(
     """
 
     async def work() -> None:
-        async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
+        async with undecided.answering(settings) as client:
             view = await client.at(at)
             explanation = await view.why(await view.kind_of(entity_id, kind), entity_id)
             entity = explanation.entity

@@ -46,13 +46,13 @@ STREAMS: dict[str, dict[str, Any]] = {
         "help": f"Tags that servers with a copy of a stream have.{AS_IT_IS.format('any')}",
     },
     "dedupe_window": {
-        "type": float,
-        "help": "Seconds in which the server drops an event with an id that it has seen."
+        "type": options.SecondsType(), "metavar": "TIME",
+        "help": "Time, like 120s or 5m, in which the server drops an event with an id that it has seen."
                 f"{AS_IT_IS.format(int(DEFAULT_WINDOW))}",
     },
     "events_max_age": {
-        "type": float,
-        "help": f"Seconds that events are kept. 0 keeps them for ever.{AS_IT_IS.format(0)}",
+        "type": options.SecondsType(), "metavar": "TIME",
+        "help": f"How long events are kept, like 30d. 0 keeps them for ever.{AS_IT_IS.format(0)}",
     },
     **{
         name: {
@@ -66,7 +66,7 @@ STREAMS: dict[str, dict[str, Any]] = {
 """The options of streams. One that is not given leaves the streams as they are."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
-        "type": click.IntRange(1, MAX_PARTITIONS),
+        "type": options.WholeNumber(1, MAX_PARTITIONS), "metavar": "N",
         "help": "Number of partitions with which the installation is made, and which it keeps.  "
                 f"[default: as it exists, or {DEFAULT_PARTITIONS}]",
     },
@@ -83,11 +83,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
                 "unless it has a time of its own. It reaches no other kinds. 0 is never.",
     },
     "accept_tables": {
-        "type": str, "default": "",
+        "type": str, "default": "", "metavar": "DIGEST",
         "help": "Digest of the tables installed here, to continue with them where other tables decided before.",
     },
     "accept_stranded": {
-        "type": str, "default": "",
+        "type": str, "default": "", "metavar": "DIGEST",
         "help": "Digest of the tables installed here, to take them up although they lack states in which entities are. "
                 "These entities stay as they are.",
     },
@@ -96,8 +96,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Go on from STATE where the log was emptied. What the log held is lost for good.",
     },
     "lease": {
-        "type": float, "default": DEFAULT_LEASE,
-        "help": "Seconds that a worker may be silent before others take its partitions.",
+        "type": options.SecondsType(), "default": DEFAULT_LEASE, "metavar": "TIME",
+        "help": "How long a worker may be silent, like 5s, before others take its partitions.",
     },
 }  # fmt: skip
 

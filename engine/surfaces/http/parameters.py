@@ -60,8 +60,10 @@ class Parameter:
         return text
 
     def _integer(self, text: str) -> int:
-        if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 19):
+        if not (text.isascii() and text.removeprefix("-").isdigit()):
             raise ValueError(f"must be a whole number, found {text[:64]!r}")
+        if len(text) > 19:
+            raise ValueError(f"must be a whole number of at most 19 digits, found {text[:64]}")
         value = int(text)
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
             bounds = f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"

@@ -72,12 +72,14 @@ class _Server(uvicorn.Server):
 async def serving(
     settings: Settings, kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
     access: AccessSettings | None = None, links: Sequence[Link] = (), limits: HttpLimits = LIMITS,
+    setting: str = "listen",
 ) -> AsyncIterator[Serving[Service]]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
 
     history: how many transitions are kept in memory. access: who is let in. links: where the page leads to.
+    setting: the one that says where to listen.
     """
-    async with _served(running(settings, kinds, history, limits), HttpApp, listen, access, links) as found:
+    async with _served(running(settings, kinds, history, limits), HttpApp, listen, access, links, setting) as found:
         yield found
 
 
@@ -94,12 +96,12 @@ async def serving_cells(
 @asynccontextmanager
 async def _served(
     starting: AbstractAsyncContextManager[S], app: Callable[[S, Access], ASGIApp], listen: str,
-    access: AccessSettings | None, links: Sequence[Link],
+    access: AccessSettings | None, links: Sequence[Link], setting: str = "listen",
 ) -> AsyncIterator[Serving[S]]:  # fmt: skip
-    host, port = address_of(listen, "listen", HTTP_PORT)
+    host, port = address_of(listen, setting, HTTP_PORT)
     door = Access(access)
     door.check_listen(host)
-    with bound(host, port, "listen") as listening:
+    with bound(host, port, setting) as listening:
         async with starting as service, _listening(app(service, door), listening, service.traffic.clients):
             service.links = links
             try:

@@ -17,7 +17,7 @@ from phaseline.engine import logs, outgoing
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.when import NOW, START, Moment, Time, check_order, parse
+from phaseline.engine.log.when import NOW, START, Moment, Time, check_order, check_reached, parse
 from phaseline.engine.nats.api_reply import can_pass
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.compose import default_source
@@ -306,7 +306,9 @@ class Service:
             await (await self.reaching()).reach(least, REACH)
         if at in (None, NOW):
             return self.at(await self.fleet(), None)
-        return self.at(await self.fleet(), await self.moment(at))
+        moment = await self.moment(at)
+        check_reached(at, moment)
+        return self.at(await self.fleet(), moment)
 
     def at(self, fleet: LiveFleet, moment: Moment | None) -> ViewAt:
         """The entities at a moment; None: now."""

@@ -38,7 +38,7 @@ def bound(host: str, port: int, name: str) -> socket.socket:
         listening = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise SetupError.port_taken(port=port) from None
+            raise SetupError.port_taken(port=port, option=f"--{name}") from None
         raise BadSetting(name=name, problem=f"cannot listen on {host}:{port}: {error.strerror or error}") from None
     # Connections inherit it. Without it, the body of an answer waits for the acknowledgement of its head: 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -339,7 +339,8 @@ class VirtualServer:
         ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.decode(frame.data)
         if "multi_last" in ask:
             filters, said = tuple(ask["multi_last"]), "No Results"
-            every = (stream.messages if held is None else held).values()
+            up_to = int(ask.get("up_to_seq", stream.last))
+            every = (one for one in (stream.messages if held is None else held).values() if one.sequence <= up_to)
             last = {one.subject: one for one in every if matches(filters, one.subject)}
             found = sorted(last.values(), key=lambda one: one.sequence)
         elif "batch" in ask:

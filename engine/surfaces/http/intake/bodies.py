@@ -88,10 +88,14 @@ def _batch(request: Request, media: str, body: bytes) -> GivenEvents:
         )
     try:
         found = codec.decode_text(body.decode())
-    except (UnicodeDecodeError, codec.Undecodable) as error:
+    except UnicodeDecodeError as error:
+        raise InvalidInput.bad_body(problem=codec.fault_of(error)) from None
+    except codec.Undecodable as error:
         raise InvalidInput.bad_body(problem=str(error)) from None
     if not isinstance(found, list):
-        raise InvalidInput.bad_body(problem=f"a batch is a list of events, found {type(found).__name__}")
+        raise InvalidInput.bad_body(
+            problem=f"a batch is a list of events in [ ]; one event is sent as {content_types.JSON_EVENT}"
+        )
     if len(found) > MOST:
         raise InvalidInput.bad_body(problem=f"a batch has at most {MOST:,} events, this one has {len(found):,}")
     return GivenEvents(found, is_batch=True)
@@ -102,7 +106,8 @@ def _structured(media: str, body: bytes) -> dict[str, Any]:
         known = f"{content_types.JSON_EVENT}, {content_types.MSGPACK_EVENT}, {BATCH_JSON}"
         raise InvalidInput.media_type_unknown(problem=f"an event of the type {media[:64]!r} is not taken: send {known}")
     if (media == content_types.JSON_EVENT) != codec.is_json(body.lstrip()):
-        raise InvalidInput.bad_body(problem=f"it is no {media}: it begins with {body[:16]!r}")
+        begins = f"begins with {body[:16].decode(errors='replace')!r}" if body else "is empty"
+        raise InvalidInput.bad_body(problem=f"it is no {media}: it {begins}; {FORMS}")
     try:
         return codec.decode(body, bounds.LEVELS)
     except codec.Undecodable as error:

@@ -15,7 +15,7 @@ from phaseline.engine.log import as_of, latest
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.log.when import NOW, START, Moment, PlaceOf, parse
+from phaseline.engine.log.when import NOW, START, Moment, PlaceOf, check_reached, parse
 from phaseline.engine.surfaces.http import problems
 from phaseline.engine.surfaces.http.away import AWAY
 from phaseline.engine.surfaces.http.call import AnyCall, Call, HttpAnswer
@@ -44,6 +44,8 @@ async def transitions(call: Call) -> HttpAnswer | Response:
     service = call.service
     after = await begins(service, call.request.headers.get("last-event-id"), call.values["from"])
     up_to = None if call.values["to"] is None else await _ends(call, call.values["to"])
+    if up_to is not None and after > up_to:
+        raise InvalidInput.start_after_end(start=f"place {after + 1}", end=f"place {up_to}")
     form = media_type(call.request.headers.get("accept", ""))
     if form == EVENTS:
         return streamed(call, topic, Stream(call, topic, after, up_to).run())
@@ -123,7 +125,9 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
         named = parse(start)
         if isinstance(named, PlaceOf):
             await as_of.check_place(service.installation, named)
-        after = named - 1 if isinstance(named, int) else (await service.moment(start)).place
+        moment = Moment(named - 1, 0) if isinstance(named, int) else await service.moment(start)
+        check_reached(start, moment)
+        after = moment.place
     if after > fleet.place:
         await service.follower.reach(after, REACH)
     elif after < fleet.place:  # who begins where the fleet stands needs nothing of the log, and so no NATS
