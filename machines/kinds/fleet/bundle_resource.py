@@ -125,7 +125,7 @@ BUNDLE_RESOURCE = Table(
             Label(MISSING,      None, "Missing",      {"zh": "缺失"},   state_class="bad"),
             Label(ORPHANED,     None, "Orphaned",     {"zh": "孤立"},   state_class="bad"),
             Label(NOT_OWNED,    None, "Not owned",    {"zh": "非己有"}, state_class="bad"),
-            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="good"),
+            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="unknown"),
             Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),
             Label(UNKNOWN,      None, "Unknown",      {"zh": "未知"},   state_class="unknown"),
         )),
