@@ -47,7 +47,7 @@ EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
 
 
-@rule("fleet.observed", revision=4, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("fleet.observed", revision=5, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show, the first that applies.
 
@@ -71,6 +71,8 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
         return {"state": NOT_READY, "why": f"{found.health.status}: {found.health.message}".rstrip(": ")[:LONGEST]}
     if found.health is not None and found.health.status == NOT_ASSESSED:
         return {"state": NOT_ASSESSED, "why": found.health.message[:LONGEST]}
+    if is_known and found.sync is None and not found.is_hook:
+        return {"state": NOT_ASSESSED, "why": found.why[:LONGEST]}
     return {"state": READY, "why": ""}
 
 
