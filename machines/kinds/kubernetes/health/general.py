@@ -34,7 +34,7 @@ VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN,
 COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas")
 SAID_IN = ("message", "description", "detail", "reason", "error", "code")
 """Where an error that is a map says what it is."""
-INFO, WARNING = "Info", "Warning"
+INFO, WARNING, ERROR = "Info", "Warning", "Error"
 
 
 class StatusWord(NamedTuple):
@@ -78,9 +78,9 @@ def contradiction(view: ObjectView, decided: tuple[Evidence, ...], beside: Seque
     opposing = [
         *_paused(view), *_said(view, conditions, set()), *_counted(view, has_said=True), *_fields(view), *_short(view),
     ]  # fmt: skip
-    known = {one.condition for one in decided}
+    known = {(one.condition, one.status) for one in decided}
     for means in (FAILURE, PAUSE, WORK, DOUBT):
-        found = [one.evidence for one in opposing if one.means == means and one.evidence.condition not in known]
+        found = [one.evidence for one in opposing if one.means == means and one.evidence[:2] not in known]
         if found := [one for one in found if not _is_apart(one.condition, beside)]:
             evidence = (*found, *decided)
             return HealthResult(
@@ -130,6 +130,8 @@ def _said(view: ObjectView, conditions: list[Manifest], silent: set[int]) -> Ite
         means = polarity.means_of(meaning, status, text(one.get("reason")), text(one.get("message")))
         if means == FAILURE and one.get("severity") == WARNING:
             means = WORK
+        elif means == WORK and one.get("severity") == ERROR and status == "False":
+            means = FAILURE
         if means in words.HELD_BY and not view.is_current(one):
             seen = text(one.get("observedGeneration"))
             stale = f"{kind} is of generation {seen}, and generation {view.generation} is asked for"
@@ -226,14 +228,27 @@ def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
 
 
 def _short(view: ObjectView) -> Iterator[StatusWord]:
-    """The counters that are below what the status itself says is wanted."""
-    for wanted, names in words.WANTED:
-        most = number(view.status.get(wanted))
-        for name in names if most is not None else ():
-            found = number(view.status.get(name))
-            if found is not None and most is not None and found < most:
-                said = f"{name} is {found}, {most} are wanted"
-                yield StatusWord(WORK, Evidence(f"status.{name}", str(found), message=said))
+    """The counters of the status, and of its parts, that are below what the same part says is wanted."""
+    for where, part in _maps_in(view.status, "status", 2):
+        for wanted, names in words.WANTED:
+            most = number(part.get(wanted)) if wanted in part else None
+            for name in names if most is not None else ():
+                found = number(part.get(name))
+                if found is not None and most is not None and found < most:
+                    said = f"{name} is {found}, {most} are wanted"
+                    yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=said))
+
+
+def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest]]:
+    """A map, and the maps in it, so many levels below it, each with its place."""
+    if isinstance(part, MAPS):
+        yield where, part
+        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions"]
+    else:
+        inside = [(where, one) for one in part]
+    for name, one in inside if levels else ():
+        if isinstance(one, list | dict):
+            yield from _maps_in(one, name, levels - 1)
 
 
 def _paused(view: ObjectView) -> Iterator[StatusWord]:
