@@ -4,6 +4,7 @@ Belongs here: reading files and directories, expanding lists. Does not: pairing 
 (`kinds.kubernetes.pairs`).
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -140,5 +141,10 @@ def objects(found: Any, where: str) -> Iterator[Manifest]:
             raise InvalidInput.bad_manifest(where=where, problem=problem)
         for index, item in enumerate(items or ()):
             yield from objects(item, f"{where}, item {index}")
-    else:
-        yield found
+        return
+    metadata = found.get("metadata")
+    for name in ("name", "namespace") if isinstance(metadata, Mapping) else ():
+        if isinstance(value := metadata.get(name), bool | int | float):
+            problem = f"metadata.{name} is {json.dumps(value)}, as YAML reads it: write it in quotes, as a string"
+            raise InvalidInput.bad_manifest(where=where, problem=problem)
+    yield found
