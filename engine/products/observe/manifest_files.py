@@ -143,8 +143,9 @@ def objects(found: Any, where: str) -> Iterator[Manifest]:
             yield from objects(item, f"{where}, item {index}")
         return
     metadata = found.get("metadata")
-    for name in ("name", "namespace") if isinstance(metadata, Mapping) else ():
-        if isinstance(value := metadata.get(name), bool | int | float):
+    named = metadata if isinstance(metadata, Mapping) else {}
+    for name in ("name", "namespace"):
+        if isinstance(value := named.get(name), bool | int | float):
             problem = f"metadata.{name} is {json.dumps(value)}, as YAML reads it: write it in quotes, as a string"
             raise InvalidInput.bad_manifest(where=where, problem=problem)
     yield found
