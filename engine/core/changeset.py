@@ -23,7 +23,6 @@ from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.language.contact import DERIVED, SILENCE_BELOW, SILENT, UNHEARD, UNWATCHED, WAITED
 from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.fields import ATTRIBUTES
-from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.signals import TOLD, UNTOLD
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
@@ -358,7 +357,7 @@ class Changeset:
                 tally = self.tallies[key] = dict(self.tree.tally(*key))
             crossed = _recount(tally, old, new)
             self.tally_changed_by[key] = entity_id
-            if not counted.phases.isdisjoint(crossed) and self._is_known(counted.kind, above):
+            if (counted.each or not counted.phases.isdisjoint(crossed)) and self._is_known(counted.kind, above):
                 self._mark((counted.kind, above), Origin(self.trigger, "tally", f"{kind}/{entity_id}"))
 
     def _mark(self, marked: tuple[str, str], origin: Origin, *, own: bool = False) -> None:
@@ -390,9 +389,8 @@ class Changeset:
             entity_id, kind, *counted = key
             for on_tally in self.kinds[kind].table.on_tally:
                 when, once = on_tally.when, (kind, entity_id, on_tally.trigger)
-                apart = (isinstance(when, AllBelow) and when.apart) or (None,)
                 of = [when.kind, when.facet, when.has, when.lacks]
-                if of != counted[:4] or counted[4] not in apart or once in self.on_tally_fired:
+                if of != counted[:4] or counted[4] not in when.apart or once in self.on_tally_fired:
                     continue
                 if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
                     origin = Origin(on_tally.trigger, "tally", f"{when.kind}/{self.tally_changed_by[key]}")

@@ -138,6 +138,8 @@ def _passing(kind: Kind, index: int, old: FacetState, base: State, state: State)
     found: list[tuple[Counted, Crossing]] = []
     for number, counted in enumerate(kind.counted):
         before, after = counted.phase(old.state), counted.phase(state)
+        if counted.each and counted.facet == index and before != after:
+            return None
         leaves, enters = (phase if phase in counted.phases else "" for phase in (before, after))
         if counted.facet == index and before != after and (leaves or enters):
             found.append((counted, Crossing(counted.levels, number, leaves, enters)))

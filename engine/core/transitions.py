@@ -241,7 +241,9 @@ def _asked_below(facet: TableFacet, shown: State) -> list[tuple[str, int, str | 
         if view.to != shown.phase or (view.condition is not None and view.condition not in shown.conditions):
             continue
         for asked in view.while_:
-            if isinstance(asked, AnyBelow) and (asked.has or (asked.kind, asked.facet) == facet.message_names):
+            if not isinstance(asked, AnyBelow) or asked.fewer_than is not None:
+                continue
+            if asked.has or (asked.kind, asked.facet) == facet.message_names:
                 phases.setdefault((asked.kind, asked.facet, asked.has), set()).update(asked.phases)
     found = sorted(phases.items(), key=lambda one: one[0][2] is None)
     return [(*key, frozenset(wanted)) for key, wanted in found]

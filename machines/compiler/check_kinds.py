@@ -177,6 +177,10 @@ def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name another kind in or_of="
         yield from _compared(predicate, named[predicate.kind])
     elif isinstance(predicate, Above | AnyBelow | AllBelow):
+        if isinstance(predicate, AnyBelow) and (number := predicate.fewer_than) is not None:
+            table = named[predicate.of]
+            if number not in {one.name for one in table.attributes if one.type is int}:
+                yield f"{_no_attribute(predicate, table, number)}; it must be a whole number"
         facets = _named_facets(named[predicate.kind])
         if not 0 <= predicate.facet < len(facets):
             yield (

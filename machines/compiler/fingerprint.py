@@ -106,6 +106,7 @@ WORDS: Mapping[type, Word] = {
     Child: Word("child", {"of": "of", "kind": "kind", "named": "named", "phases": "phases", "none": "none"}),
     AnyBelow: Word("any_below", {
         "of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has", "lacks": "lacks",
+        "fewer_than": "fewer_than",
     }),
     AllBelow: Word("all_below", {
         "of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has", "lacks": "lacks", "some": "some",

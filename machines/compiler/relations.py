@@ -28,6 +28,7 @@ class Counted(msgspec.Struct, frozen=True):
     has: the condition that an entity must have to be counted; None for every entity. lacks: one that it must not have;
         then only `phases` are counted, because nobody reads the others.
     inside: phases, where those that live and are in none of them are counted together (`OUT`).
+    each: whether every change of the count matters, not only one that leaves zero or comes to it.
     """
 
     facet: int
@@ -37,6 +38,7 @@ class Counted(msgspec.Struct, frozen=True):
     has: str | None = None
     lacks: str | None = None
     inside: tuple[str, ...] | None = None
+    each: bool = False
 
     def phase(self, state: State) -> str:
         """The phase under which a facet in this state is counted; Absent if it is not counted."""
@@ -141,26 +143,35 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
         for predicate in watching(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
                 for key in _keys(predicate, other):
-                    phases[key].update(_watched(predicate, table))
+                    phases[key].update(_watched(predicate, table, key[-1]))
         for predicate in guards(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind and predicate.lacks:
                 for key in _keys(predicate, other):
                     phases[key].update(phases_of(table.facets[predicate.facet])[1:])
-    for (facet, kind, has, lacks, inside), found in sorted(phases.items(), key=_in_order):
+    each = {key for other in tables.values() for key in _numbered(other, table.kind)}
+    for key, found in sorted(phases.items(), key=_in_order):
+        facet, kind, has, lacks, inside = key
         levels = len(table.id) - len(tables[kind].id)
-        yield Counted(facet, kind, levels, frozenset(found), has or None, lacks or None, inside)
+        yield Counted(facet, kind, levels, frozenset(found), has or None, lacks or None, inside, key in each)
 
 
-def _watched(predicate: AnyBelow | AllBelow, table: Table) -> tuple[str, ...]:
-    """The phases whose count matters to a predicate that looks at a kind below."""
-    if isinstance(predicate, AnyBelow):
-        return predicate.phases
-    return (OUT,) if predicate.some else phases_of(table.facets[predicate.facet])[1:]
+def _numbered(table: Table, below: str) -> Iterator[TallySort]:
+    """The tallies of a kind below that are held against a number."""
+    for predicate in watching(table):
+        if isinstance(predicate, AnyBelow) and predicate.kind == below and predicate.fewer_than is not None:
+            yield from _keys(predicate, table)
+
+
+def _watched(predicate: AnyBelow | AllBelow, table: Table, inside: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The phases whose count matters to a predicate that looks at a kind below, in one of its tallies."""
+    if inside is not None:
+        return (OUT,)
+    return predicate.phases if isinstance(predicate, AnyBelow) else phases_of(table.facets[predicate.facet])[1:]
 
 
 def _keys(predicate: AnyBelow | AllBelow, of: Table) -> Iterator[TallySort]:
     """Which tallies a predicate of the table `of` asks for."""
-    for inside in (isinstance(predicate, AllBelow) and predicate.apart) or (None,):
+    for inside in predicate.apart:
         yield predicate.facet, of.kind, predicate.has or "", predicate.lacks or "", inside
 
 

@@ -105,7 +105,8 @@ def looks_at_itself(table: Table) -> bool:
     """Whether a view depends on the entity itself, or has a predicate that does not declare what it reads."""
     predicates = [predicate for facet in table.facets for view in facet.views for predicate in view.while_]
     return not all(
-        isinstance(predicate, AnyBelow | AllBelow)
+        isinstance(predicate, AllBelow)
+        or (isinstance(predicate, AnyBelow) and predicate.fewer_than is None)
         or (isinstance(predicate, Above | AttributeIs) and predicate.kind != table.kind)
         for predicate in predicates
     )

@@ -67,6 +67,7 @@ def as_map(section: KnownSection, kind: KnownKind) -> dict[str, Any]:
         "group": kind.group,
         "kind": kind.kind,
         "message": kind.message,
+        **({"beside": kind.beside} if kind.beside else {}),
         "rows": rows,
     }
 
@@ -91,6 +92,8 @@ def page(command: str) -> str:
         lines += ["", f"## {section.family.name}", "", f"Source: <{section.family.source}>"]
         for kind in section.kinds:
             lines += ["", f"### {_named(kind)}", "", *_table(COLUMNS, [cells(row) for row in kind.rows])]
+            if kind.beside:
+                lines += ["", f"Told beside a success, and not held against it: `{kind.beside}`."]
     return "\n".join([*lines, "", *_general(), ""])
 
 
@@ -114,6 +117,8 @@ def _fields() -> Iterator[tuple[str, str]]:
     """The fields of a status that are read, and what stands in them."""
     yield from ((f"`{name}`, and fields that end so", "a phase") for name in words.PHASE_FIELDS)
     yield from ((f"`{name}`", f"yes, or no, which means {means}") for name, means in words.FLAGS.items())
+    for wanted, names in words.WANTED:
+        yield ", ".join(f"`{name}`" for name in names), f"how many there are; fewer than `{wanted}` is work"
     none = ", ".join(f"`{word}`" if word else "nothing" for word in words.NO_ERROR)
     yield ", ".join(f"`{name}`" for name in words.ERRORS), f"an error, in any case, unless it holds {none}"
     yield "`message` of a success that is False", f"a failure, if it begins with {', '.join(words.SAID)}"

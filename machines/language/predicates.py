@@ -236,6 +236,7 @@ class AnyBelow:
     facet: the index of the descendants' facet.
     has: a condition; only descendants with this condition count.
     lacks: a condition; only descendants without it count.
+    fewer_than: an attribute of the entity, a number; with it, the answer is no unless fewer of them live than it says.
     """
 
     of: str
@@ -244,18 +245,33 @@ class AnyBelow:
     facet: int = 0
     has: str | None = None
     lacks: str | None = None
+    fewer_than: str | None = None
+
+    @property
+    def apart(self) -> tuple[tuple[str, ...] | None, ...]:
+        """The `inside` of the tallies that it looks at: by phase, and with `fewer_than` of all alive."""
+        return (None,) if self.fewer_than is None else (None, ())
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the tally only, not at the descendants."""
+        if self.fewer_than is not None and not self._are_fewer(scene, entity_id):
+            return False
         tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks)
         for phase in self.phases:  # noqa: SIM110  # asked at each change of a view: a generator takes twice as long
             if tally.get(phase):
                 return True
         return False
 
+    def _are_fewer(self, scene: Scene, entity_id: str) -> bool:
+        entity = scene.above(entity_id, self.of)
+        wanted = None if entity is None else entity.attributes.get(self.fewer_than or "")
+        alive = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks, ()).get(OUT, 0)
+        return isinstance(wanted, int) and alive < wanted
+
     def text(self) -> str:
         """`a node_pool is Creating, Deleting or Scaling`."""
-        return f"a {self.kind}{_with(self.has, self.lacks)} is {or_list(self.phases)}"
+        fewer = "" if self.fewer_than is None else f", and there are fewer than its {self.fewer_than}"
+        return f"a {self.kind}{_with(self.has, self.lacks)} is {or_list(self.phases)}{fewer}"
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`of its node_pools, 2 are Running`, `one that is Creating`."""
@@ -285,9 +301,9 @@ class AllBelow:
     some: bool = False
 
     @property
-    def apart(self) -> tuple[tuple[str, ...], ...]:
-        """With `some`, the phases (`inside`) of the tallies that it looks at: of those elsewhere, and of all alive."""
-        return (self.phases, ()) if self.some else ()
+    def apart(self) -> tuple[tuple[str, ...] | None, ...]:
+        """The `inside` of the tallies that it looks at: by phase, or with `some` those elsewhere and all alive."""
+        return (self.phases, ()) if self.some else (None,)
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the tally only, not at the descendants."""

@@ -1,12 +1,13 @@
 """The laws of Fleet's counts over random truths, printed as Fleet prints them (`tests/support/fleet_objects.py`)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
-from phaseline.machines.kinds.fleet.bundle import RANKED
+from phaseline.engine.products.fleet.counts import ORDER
 from phaseline.machines.kinds.fleet.counts import of_resources
 from phaseline.schemas.records import Entity
 from tests.support.fleet_history import FleetHistory
@@ -125,7 +126,11 @@ SAID: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("bundle_deployment", "checked_in", {"last_seen": None}),
     ("bundle_deployment", "checked_in", {"last_seen": "1970-01-01T00:00:00Z"}),
     ("bundle", "failed", {"message": "no"}), ("bundle", "recovered", {}), ("bundle", "removed", {}),
-    ("bundle", "rollout", {"waiting": 2}), ("bundle", "rollout", {}),
+    ("bundle", "rollout", {"waiting": 2}), ("bundle", "rollout", {}), ("bundle", "rollout", {"targets": 2}),
+    ("bundle", "rollout", {"targets": 3, "waiting": 1}),
+    ("bundle_deployment", "observed", {"counted": {"unknown": 2, "ready": 1}}),
+    ("bundle_deployment", "observed", {"ready": True}), ("bundle_resource", "unknown", {}),
+    ("bundle_resource", "counted", {}),
     ("git_repo", "failed", {"message": "no"}), ("git_repo", "recovered", {}), ("git_repo", "removed", {}),
     ("git_repo", "fetch_failed", {"message": "no"}), ("git_repo", "fetched", {"commit": "c"}),
     *(("bundle_resource", word, {}) for word in ("ready", "ready", "not_ready", "modified", "missing", "not_owned")),
@@ -161,7 +166,14 @@ def is_worst_by_rank(life: FleetHistory, top: Entity) -> None:
         phases.add("Pending")
     if errors:
         phases.add("NotReady")
-    worst = min(phases, key=RANKED.index, default="Pending")
+    deployed = Counter(one.id.rpartition("/")[0] for one in below if one.kind == "bundle_deployment")
+    if any(one.kind == "bundle" and one.attributes.get("targets", 0) > deployed[one.id] > 0 for one in below):
+        phases.add("NotAssessed")
+    worst = min(phases, key=ORDER.index, default="Pending")
+    for one in [one for one in below if one.kind == "bundle_deployment"]:
+        parts = life.counts("bundle_deployment", one.id)["resources"]
+        told = {word for word in parts if parts[word]} - {"desired_ready", "ready"}
+        assert one.facets[0].state.phase != "Ready" or one.attributes.get("ready") or (parts["ready"] and not told)
     # A base NotReady shows itself only if all deployments are ready.
     assert (state.phase, set(state.conditions) - {"Waiting", "NoDeployment"}) == (worst, errors)
     counts = life.counts(top.kind, top.id)["deployments"]

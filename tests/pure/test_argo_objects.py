@@ -223,6 +223,26 @@ def test_an_application_that_cannot_be_compared(
     assert life.history.states(entity_id=HERE) == ("NotAssessed", "NotCompared")
 
 
+OLD, NEW = {"repoURL": "https://git.example/a", "path": "web", "targetRevision": "v1"}, {"targetRevision": "v2"}
+
+
+@pytest.mark.parametrize(("spec", "compared", "sync", "message"), [
+    ({"source": OLD}, {"source": OLD}, "Synced", None),
+    ({"source": OLD}, {}, "Synced", None),
+    ({"source": {**OLD, **NEW}}, {"source": OLD}, "Unknown", "Argo CD compared with another source than is asked for (v1 and v2)"),
+    ({"source": {**OLD, "path": "shop"}}, {"source": OLD}, "Unknown", "Argo CD compared with another source than is asked for (v1)"),
+    ({"sources": [OLD, {**OLD, **NEW}]}, {"sources": [OLD, OLD]}, "Unknown", "Argo CD compared with another source than is asked for (v1, v1 and v1, v2)"),
+    ({"source": {**OLD, "helm": {"values": "a: 1"}}}, {"source": OLD}, "Synced", None),
+    ({"destination": {"server": "https://b", "namespace": "n"}}, {"destination": {"server": "https://a", "namespace": "n"}}, "Unknown", "Argo CD compared with https://a, and https://b is asked for"),
+    ({"destination": {"name": "b"}}, {"destination": {"server": "https://b"}}, "Synced", None),
+])  # fmt: skip
+def test_what_was_compared_before_the_specification_changed(
+    spec: dict[str, Any], compared: dict[str, Any], sync: str, message: str | None
+) -> None:
+    life = Life().see(web(spec=spec, status={"sync": {"status": "Synced", "comparedTo": compared}}))
+    assert (life.history.states(entity_id=HERE)[1], life.app().get("sync_message")) == (sync, message)
+
+
 def test_why_it_cannot_be_compared_is_the_message_of_its_transition() -> None:
     life = Life().see(web())
     broken = web(

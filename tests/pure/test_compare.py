@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phaseline.engine.products.gitops import assess
+from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED
 from phaseline.machines.kinds.kubernetes.diff.canonical import quantity
 from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from phaseline.machines.kinds.kubernetes.diff.differences import NONE
@@ -123,6 +125,27 @@ def autoscaler(version: str, **spec: Any) -> dict[str, Any]:
 ])  # fmt: skip
 def test_one_object_in_two_versions(git: dict[str, Any], cluster: dict[str, Any], where: list[str]) -> None:
     assert places(git, cluster) == where
+
+
+@pytest.mark.parametrize(("git", "live", "sync"), [
+    ({"size": 1, "renamed": 2}, {"size": 1, "other": 2}, None), ({"size": 1}, {"size": 1, "other": 2}, SYNCED),
+    ({"size": 2, "renamed": 2}, {"size": 1}, OUT_OF_SYNC), ({"size": "1"}, {"size": 1}, None),
+    ({"parts": [{"a": 1}]}, {"parts": [{"b": 1}]}, None),
+])  # fmt: skip
+def test_what_has_another_version_and_cannot_all_be_compared_is_not_synced(
+    git: dict[str, Any], live: dict[str, Any], sync: str | None
+) -> None:
+    sides = [kubernetes_object(f"example.io/{one}", "Widget", spec=spec) for one, spec in (("v2", live), ("v1", git))]
+    found = assess.assess(*sides)
+    assert (found.sync, "another version" in found.why, "not all of it" in found.why) == (sync, True, sync is None)
+
+
+def test_labels_mean_the_same_in_every_version() -> None:
+    git = kubernetes_object(
+        "example.io/v1", "Widget", metadata={"name": "it", "labels": {"tier": "web"}}, spec={"size": 1}
+    )
+    live = kubernetes_object("example.io/v2", "Widget", metadata={"name": "it"}, spec={"size": 1})
+    assert places(git, live) == ["/metadata/labels"]
 
 
 def test_the_pods_of_a_rollout_are_read_like_those_of_a_deployment() -> None:

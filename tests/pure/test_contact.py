@@ -227,7 +227,7 @@ def test_an_application_cluster_that_is_silent_cannot_be_reached() -> None:
 def test_a_silent_deployment_of_fleet_waits_for_its_agent() -> None:
     deployment = PLACES["bundle_deployment"]
     found = watched("bundle_deployment").say("bundle_deployment", "applied", deployment, deployment_id="d")
-    found.say("bundle_deployment", "target", deployment, deployment_id="d")
+    found.say("bundle_deployment", "observed", deployment, target="d", ready=True)
     assert found.state("bundle_deployment", deployment) == "Ready"
     found.wait(2 * AFTER)
     assert found.state("bundle_deployment", deployment) == "WaitCheckIn"

@@ -1,6 +1,6 @@
-"""A success that only fields say, held against the conditions and counters of the same object.
+"""A success of a known kind, held against the rest of the status of the same object.
 
-Belongs here: the law, over every row that calls an object Healthy by fields alone, and over Argo CD's own cases where
+Belongs here: the law, over every row that calls an object Healthy by fields, and over Argo CD's own cases where
 they are at hand. Does not: single objects (`test_no_guessed_green`), kinds that are not listed (`test_general_rule`).
 """
 
@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from phaseline.machines.kinds.kubernetes.health import polarity, words
-from phaseline.machines.kinds.kubernetes.health.registry import assess_health
+from phaseline.machines.kinds.kubernetes.health.registry import RULES, assess_health
 from phaseline.machines.kinds.kubernetes.health.view import evidence_of
 from phaseline.machines.kinds.kubernetes.known.families import families
 from phaseline.machines.kinds.kubernetes.known.rows import KnownKind, StatusRow
-from phaseline.machines.kinds.kubernetes.known.table import KnownRule
+from phaseline.machines.kinds.kubernetes.known.table import KnownRule, known_rule
+from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, HEALTHY, PROFILES
 from tests.support.conformance import cases
 
@@ -66,6 +67,8 @@ def test_no_field_outweighs_a_condition_or_a_counter(kind: KnownKind, found: dic
     judged = rule(broken, ALAUDA)
     assert judged.status != HEALTHY
     assert str(evidence_of(NOT_READY)) in map(str, (*judged.evidence, *judged.concerns))
+    if kind.beside.startswith("status."):
+        return  # what it says of its health is another's verdict of the whole
     short = {**found, "spec": {"replicas": 3}, "status": {**found["status"], "readyReplicas": 1}}
     assert rule(short, ALAUDA).status != HEALTHY
 
@@ -89,6 +92,32 @@ def test_what_both_say_stands_in_the_evidence() -> None:
     })  # fmt: skip
     assert (found.status, found.message) == ("Progressing", "1 of 3")
     assert [str(one) for one in found.evidence] == ["MachinesReady False: 1 of 3", "status.phase Running"]
+
+
+BROKEN = {"type": "Degraded", "status": "True", "reason": "Broken", "message": "it is broken"}
+CODE = {("", "Node"), *RULES}
+"""Kinds with a rule that is code, or whose conditions are told beside their state."""
+
+
+@pytest.mark.skipif(not CASES, reason="the cases are not at hand")
+@pytest.mark.parametrize("field", ["conditions", "failureMessage", "part"])
+def test_nothing_that_says_it_failed_is_healthy(field: str) -> None:
+    count = 0
+    for one in CASES:
+        live = one["manifest"]
+        status, kind = live.get("status"), group_kind(live)
+        if kind in CODE or not isinstance(status, dict) or assess_health(live).status != HEALTHY:
+            continue
+        if field == "conditions" and not isinstance(status.get("conditions"), list):
+            continue
+        conditions = [*(status.get("conditions") or ()), BROKEN]
+        more = {"conditions": conditions, "failureMessage": "it is broken", "part": {"state": "Failed"}}[field]
+        found, count = assess_health({**live, "status": {**status, field: more}}), count + 1
+        rule = known_rule(*kind)
+        beside = rule is not None and rule.kind.beside == "status.*" and field != "conditions"
+        assert beside or found.status != HEALTHY, (one["name"], found)
+        assert field != "conditions" or str(evidence_of(BROKEN)) in map(str, (*found.evidence, *found.concerns))
+    assert count > 60
 
 
 def opposed(live: dict[str, Any]) -> Iterator[dict[str, Any]]:

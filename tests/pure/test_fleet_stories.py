@@ -76,6 +76,8 @@ def test_ids() -> None:
     life.do("bundle_deployment", "applied", ON, deployment_id="v1")
     assert life.state("bundle_deployment", ON) == "WaitApplied"
     life.do("bundle_deployment", "applied", ON, deployment_id="v2")
+    assert life.state("bundle_deployment", ON) == "NotAssessed"
+    life.do("bundle_resource", "ready", part(0))
     assert life.state("bundle_deployment", ON) == "Ready"
     life.do("bundle_deployment", "staged", ON, deployment_id="v3")
     assert life.state("bundle_deployment", ON) == "OutOfSync"
@@ -150,7 +152,7 @@ def test_undeclared_and_gone() -> None:
     assert life.state("bundle_resource", part(1)) == "Deleted"
     found = life.counts("bundle", BUNDLE)["resources"]
     assert (found["desired_ready"], found["ready"]) == (0, 0)
-    assert life.state("bundle_deployment", ON) == "Ready"
+    assert life.state("bundle_deployment", ON) == "NotAssessed"  # nothing of it is known, and its agent says nothing
 
 
 def test_per_cluster_and_how_many_more() -> None:
@@ -258,8 +260,10 @@ def test_declared_resources_of_which_nothing_is_known_make_nothing_ready() -> No
     assert wholes(life) == ["NotAssessed"] * 3
     assert life.counts("git_repo", "infra")["display"]["ready_resources"] == "0/2"
     life.do("bundle_resource", "ready", part(0))
-    assert wholes(life) == ["Ready"] * 3
+    assert wholes(life) == ["NotAssessed"] * 3  # a part of which nothing is known
     assert life.counts("git_repo", "infra")["display"]["ready_resources"] == "1/2"
+    life.do("bundle_resource", "ready", part(1))
+    assert wholes(life) == ["Ready"] * 3
 
 
 def test_an_agent_that_calls_it_ready_is_believed_though_no_resource_is_known() -> None:

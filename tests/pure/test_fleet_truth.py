@@ -138,6 +138,82 @@ def test_the_last_deployment_of_a_bundle_goes() -> None:
     assert states(life) == ("Pending [NoDeployment]", "Pending [NoDeployment]", "Deleted")
 
 
+# ---- what is not known is not ready
+
+
+def counting(targets: int, **status: Any) -> dict[str, Any]:
+    """A bundle of which Fleet's controller counts this many targets."""
+    found = fleet.bundle(observedGeneration=1, summary={"desiredReady": targets, **status})
+    found["metadata"]["generation"] = 1
+    return found
+
+
+@pytest.mark.parametrize("bundle_first", [True, False])
+def test_targets_that_nobody_saw_are_not_ready(*, bundle_first: bool) -> None:
+    """Fleet counts three, and the observer sees one: the others may be in namespaces that it may not read."""
+    life = seen(REPO_READY, *([counting(3), deployed()] if bundle_first else [deployed(), counting(3)]))
+    assert states(life) == ("NotAssessed", "NotAssessed", "Ready")
+    found = life.counts("git_repo", REPO)
+    assert (found["display"]["ready_deployments"], found["deployments"]["not_assessed"]) == ("1/3", 2)
+    assert named(life) == [f"{BUNDLE} NotAssessed (of 2 of the 3 targets that Fleet counts nothing is known)"]
+    others = [labelled(deployed(), cluster=name) for name in ("c2", "c3")]
+    assert states(life.see(others[0]))[:2] == ("NotAssessed",) * 2
+    assert (states(life.see(others[1])), named(life)) == (("Ready",) * 3, [])
+    assert states(life.see(others[0], gone=True))[:2] == ("NotAssessed",) * 2
+    assert states(life.see(counting(2))) == ("Ready",) * 3
+
+
+def test_targets_that_wait_are_not_counted_twice() -> None:
+    life = seen(REPO_READY, counting(3, pending=2), deployed())
+    assert states(life) == ("Pending [Waiting]", "Pending [Waiting]", "Ready")
+    assert life.counts("git_repo", REPO)["display"]["ready_deployments"] == "1/3"
+
+
+def test_what_is_bad_is_worse_than_what_is_not_known() -> None:
+    life = seen(REPO_READY, counting(3), deployed(nonModified=False))
+    assert states(life) == ("Modified",) * 3
+
+
+@pytest.mark.parametrize(("said", "state"), [
+    ({"counted": {"unknown": 3}}, "NotAssessed"), ({"counted": {"ready": 2, "unknown": 1}}, "NotAssessed"),
+    ({"counted": {"not_assessed": 1}}, "NotAssessed"), ({"counted": {"ready": 1, "pending": 1}}, "NotAssessed"),
+    ({"counted": {"ready": 3}}, "Ready"), ({"counted": {"unknown": 3, "not_ready": 1}}, "NotReady"),
+    ({"counted": {"unknown": 3, "missing": 1}}, "Modified"), ({"counted": {"unknown": 3}, "ready": True}, "Ready"),
+    ({}, "NotAssessed"), ({"ready": True}, "Ready"), ({"ready": False}, "NotReady"),
+])  # fmt: skip
+@pytest.mark.parametrize("before", [{}, {"ready": True, "counted": {"ready": 3}}])
+def test_what_a_deployment_counts_as_unknown_is_not_ready(
+    said: dict[str, Any], state: str, before: dict[str, Any]
+) -> None:
+    ids = {"target": "v1", "applied": "v1"}
+    life = FleetHistory()
+    if before:
+        life.do("bundle_deployment", "observed", ON, **ids, **before)
+    life.do("bundle_deployment", "observed", ON, **ids, **said)
+    as_before = before and not said
+    assert states(life) == (("Ready" if as_before else state,) * 3)
+
+
+@pytest.mark.parametrize("other", ["unknown", "counted", "declared"])
+def test_one_resource_of_which_nothing_is_known(other: str) -> None:
+    life = FleetHistory().do("bundle_deployment", "observed", ON, target="v1", applied="v1")
+    life.do("bundle_resource", "ready", f"{ON}/core:ConfigMap/shop/a")
+    assert states(life) == ("Ready",) * 3
+    life.do("bundle_resource", other, f"{ON}/core:ConfigMap/shop/b")
+    assert states(life) == ("NotAssessed",) * 3
+    assert life.counts("git_repo", REPO)["display"]["ready_resources"] == "1/2"
+    life.do("bundle_resource", "ready", f"{ON}/core:ConfigMap/shop/b")
+    assert states(life) == ("Ready",) * 3
+
+
+def test_one_deployment_of_which_nothing_is_known() -> None:
+    other = "infra/web/fleet-default+c2"
+    life = seen(REPO_READY, deployed()).do("bundle_deployment", "observed", other, target="v1", applied="v1")
+    assert states(life) == ("NotAssessed", "NotAssessed", "Ready")
+    assert life.counts("git_repo", REPO)["display"]["ready_deployments"] == "1/2"
+    assert states(life.do("bundle_deployment", "observed", other, ready=True)) == ("Ready",) * 3
+
+
 # ---- commits
 
 

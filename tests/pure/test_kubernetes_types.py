@@ -14,7 +14,7 @@ from phaseline.machines.kinds.kubernetes.diff.versions import same_fields
 from tests.support import kubernetes_types
 from tests.support.conformance import read
 
-DIGEST = ("5", "4f3c38e0bb8581c8")
+DIGEST = ("6", "4f3c38e0bb8581c8")
 """The revision of the comparison, and the digest of the table that it was made with."""
 
 

@@ -71,6 +71,8 @@ def test_files_directories_and_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "says"), [
     ("- a", "document 1: it must be an object, found list"), ("a: 1", "document 1: it must have apiVersion and kind, each a string"),
     ("apiVersion: v1\nkind: List\nitems: [3]", "document 1, item 0: it must be an object, found int"), ("a: [", "line 2, column 1"),
+    ("{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: n}}", "document 1: metadata.namespace is false, as YAML reads it: write it in quotes"),
+    ("{apiVersion: v1, kind: Secret, metadata: {name: 1.0}}", "document 1: metadata.name is 1.0, as YAML reads it: write it in quotes"),
     ("apiVersion: v1\nkind: PodList\nmetadata: {continue: abc}\nitems: []", "document 1: it is only a part of a list (metadata.continue): give the whole"),
 ])  # fmt: skip
 def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:

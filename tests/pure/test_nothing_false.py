@@ -14,6 +14,7 @@ from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from phaseline.machines.kinds.kubernetes.pairs import ApplicationAssessment
 from phaseline.schemas.yaml_text import documents
 from tests.support.conformance import FOLDER
+from tests.support.manifests import kubernetes_object
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = [
@@ -92,3 +93,22 @@ def test_what_took_the_place_of_another_is_shown_with_it() -> None:
 def test_where_nothing_was_compared_nothing_is_said() -> None:
     whole = of_case("nothing-compared").whole
     assert (whole.health, whole.sync, whole.not_compared) == ("NotAssessed", "NotCompared", 2)
+
+
+def test_lists_are_opened_and_what_only_tools_read_is_told() -> None:
+    first, second = (kubernetes_object("apps/v1", "Deployment", metadata={"name": name}) for name in "ab")
+    listed = {"apiVersion": "v1", "kind": "List", "items": [first, second]}
+    tool = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": []}
+    found = assess.assess_all([first], [listed, tool])
+    assert (found.whole.resources, found.whole.unsynced) == (2, ("apps/Deployment:shop/b",))
+    assert found.problems == (
+        "desired[1] is left out: Kustomization of kustomize.config.k8s.io/v1beta1 is read by a tool, and never in a cluster",
+    )
+
+
+def test_two_objects_of_two_kinds_are_not_one() -> None:
+    live, git = kubernetes_object("v1", "ConfigMap"), kubernetes_object("apps/v1", "Deployment")
+    found = assess.assess_all([live], [git])
+    assert [one.why for _, one in found.resources] == [
+        "it is in Git, and not in the cluster", "it is in the cluster, and not in Git",
+    ]  # fmt: skip

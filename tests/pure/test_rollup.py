@@ -54,7 +54,10 @@ def test_hooks_take_no_part() -> None:
 def test_an_application_in_an_application() -> None:
     child = ("argoproj.io", "Application")
     assert roll_up([member("Healthy"), member("Unknown", kind=child)], ARGO).health == "Healthy"
-    assert roll_up([member("Healthy"), member("Missing", kind=child)], ALAUDA).health == "Healthy"
+    assert roll_up([member("Healthy"), member("Missing", kind=child)], OLD).health == "Healthy"
+    assert [roll_up([member("Healthy"), member(one, kind=child)], ALAUDA).health for one in ("Unknown", "Missing")] == [
+        "Unknown", "Missing",
+    ]  # fmt: skip
     assert roll_up([member("Healthy"), member("Degraded", kind=child)], ARGO).health == "Degraded"
 
 

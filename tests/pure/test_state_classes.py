@@ -68,7 +68,9 @@ def test_only_what_is_called_unknown_has_the_class_unknown() -> None:
         for label in facet.labels:
             found = class_of_label(facet, label)
             assert found in CLASSES
-            assert (found == "unknown") is (label.phase in ("Unknown", "Silent", "NotAssessed", "NotCompared")), (
+            assert (found == "unknown") is (
+                label.phase in ("Unknown", "Silent", "NotAssessed", "NotCompared", "Counted")
+            ), (
                 facet.name,
                 label,
             )

@@ -5,7 +5,7 @@ Does not: what counts as what (`kinds.fleet.counts`).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NotRequired, TypedDict
 
@@ -34,7 +34,7 @@ NAMED = 10
 REPO, CLUSTER = 0, 2
 """The parts of an id that name the repository and the cluster."""
 TABLES = (git_repo.GIT_REPO, bundle.BUNDLE, bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE)
-ORDER = (*RANKED, NOT_ASSESSED, NO_TARGETS)
+ORDER = (*RANKED[:-1], NOT_ASSESSED, RANKED[-1], NO_TARGETS)
 FINE = ("Ready", DELETED, UNTOLD)
 
 
@@ -207,11 +207,13 @@ def _of_kind(entities: Iterable[Entity], *kinds: str) -> list[Entity]:
 
 
 def _both(entities: Sequence[Entity]) -> FleetPart:
-    waiting = sum(one.attributes.get("waiting", 0) for one in _of_kind(entities, "bundle") if _is_live(one))
-    waiting += len(_without_deployment(entities))
+    bundles = [one for one in _of_kind(entities, "bundle") if _is_live(one)]
+    waiting = sum(one.attributes.get("waiting", 0) for one in bundles)
+    waiting += sum(one.attributes.get("targets") or 1 for one in _without_deployment(entities))
+    unseen = sum(map(_unseen(entities), bundles))
     deployments, resources = _of_kind(entities, "bundle_deployment"), _of_kind(entities, "bundle_resource")
     found: FleetPart = {
-        "deployments": of_deployments(_phases(deployments), waiting),
+        "deployments": of_deployments(_phases(deployments), waiting, unseen),
         "resources": of_resources(_phases(resources), _unnamed(entities)),
     }
     silences = [since for since in map(silent_since, entities) if since is not None]
@@ -236,8 +238,20 @@ def _unnamed(entities: Iterable[Entity]) -> Mapping[str, int]:
     return whole
 
 
+def _unseen(entities: Sequence[Entity]) -> Callable[[Entity], int]:
+    """How many targets of a bundle Fleet counts beside those that are known here, or that wait."""
+    living = [one for one in _of_kind(entities, "bundle_deployment") if _is_live(one)]
+    known = Counter(one.id.rpartition("/")[0] for one in living)
+
+    def unseen(one: Entity) -> int:
+        counted = one.attributes.get("targets", 0) - one.attributes.get("waiting", 0)
+        return max(0, counted - known[one.id]) if known[one.id] else 0
+
+    return unseen
+
+
 def _without_deployment(entities: Sequence[Entity]) -> list[Entity]:
-    """The bundles that lack all their deployments, where Fleet does not say how many: of each, one is pending."""
+    """The bundles that lack all their deployments, where Fleet does not say how many wait: all targets are pending."""
     placed = {one.id.rpartition("/")[0] for one in _of_kind(entities, "bundle_deployment") if _is_live(one)}
     bundles = [one for one in _of_kind(entities, "bundle") if _is_live(one) and not one.attributes.get("waiting")]
     return [one for one in bundles if one.id not in placed and one.facets[0].state.phase != NO_TARGETS]
@@ -246,20 +260,24 @@ def _without_deployment(entities: Sequence[Entity]) -> list[Entity]:
 def lines(entities: Sequence[Entity]) -> list[str]:
     """What is not ready, with states and reasons: up to ten by name, and how many more.
 
-    A repository or bundle is named for an error of its own; a bundle if it lacks its deployments, or carries another
+    A repository or bundle is named for an error of its own; a bundle if it lacks deployments, or carries another
     commit than its repository. A deployment is named if none of its resources is, or if its agent was not seen.
     """
     resources = [one for one in _of_kind(entities, "bundle_resource") if one.facets[0].state.phase not in FINE]
     explained = {one.id.rsplit("/", 3)[0] for one in resources}
     deployments = [one for one in _of_kind(entities, "bundle_deployment") if one.facets[0].state.phase not in FINE]
-    unseen = {one.id: one for one in deployments if one.facets[0].state.phase == WAIT_CHECK_IN}
-    unwell = [one for one in _of_kind(entities, "git_repo", "bundle") if _is_live(one) and _is_named(one)]
-    unwell += [*unseen.values(), *resources]
-    unwell += [one for one in deployments if one.id not in explained and one.id not in unseen]
+    silent = {one.id: one for one in deployments if one.facets[0].state.phase == WAIT_CHECK_IN}
+    unseen = _unseen(entities)
+    wholes = [one for one in _of_kind(entities, "git_repo", "bundle") if _is_live(one)]
+    unwell = [one for one in wholes if _is_named(one) or (one.kind == "bundle" and unseen(one))]
+    unwell += [*silent.values(), *resources]
+    unwell += [one for one in deployments if one.id not in explained and one.id not in silent]
     counted = sum(count for word, count in _unnamed(entities).items() if word != "ready")
     named = []
     for one in unwell[:NAMED]:
-        why = _silence(one) if one.id in unseen else _why(one)
+        why = _silence(one) if one.id in silent else _why(one)
+        if one.kind == "bundle" and not why and (missing := unseen(one)):
+            why = f"of {missing:,} of the {one.attributes['targets']:,} targets that Fleet counts nothing is known"
         named.append(f"{one.id} {one.facets[0].state}{f' ({why})' if why else ''}")
     more = counted + max(0, len(unwell) - NAMED)
     return [*named, *([f"and {more} more"] if more else [])]

@@ -5,9 +5,10 @@ Belongs here: reading the users' arguments, supplying the script runner and the 
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from phaseline.engine.products.observe.manifest_files import no_manifest, objects
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.kinds.kubernetes import assess as rules_of_assess
 from phaseline.machines.kinds.kubernetes.assess import Assessment
@@ -63,15 +64,26 @@ def assess_all(
     """The health and sync of many resources, and of one application with all of them.
 
     A live and a desired object are paired by group, kind, namespace and name. live: the objects in the cluster.
-    desired: the objects in Git; None if they are not known, an empty list if Git declares none. rules, profile: as for
-    `assess`. Raises `InvalidInput.bad_manifest` if `rules` or `profile` is wrong.
+    desired: the objects in Git; None if they are not known, an empty list if Git declares none. Both may hold lists, as
+    kubectl prints them. What is never in a cluster (a Kustomization of kustomize) is left out, and among the problems.
+    rules, profile: as for `assess`. Raises `InvalidInput.bad_manifest` if `rules` or `profile` is wrong.
     """
     overrides = read_rules(rules, profile)
-    live, desired = [*live], None if desired is None else [*desired]
-    _check_depth(live=live, desired=desired)
-    pairs = pair_up(live, desired or [])
-    found = assessed(pairs, overrides, is_declared=desired is not None)
-    return found._replace(problems=(*repeats(live, "live"), *repeats(desired or [], "in Git")))
+    given = {"live": [*live], "desired": [*(desired or ())]}
+    _check_depth(**given)
+    told: list[str] = []
+    sides = [[*_in_cluster(side, name, told)] for name, side in given.items()]
+    found = assessed(pair_up(*sides), overrides, is_declared=desired is not None)
+    return found._replace(problems=(*told, *repeats(sides[0], "live"), *repeats(sides[1], "in Git")))
+
+
+def _in_cluster(side: Sequence[Manifest], name: str, told: list[str]) -> Iterator[Manifest]:
+    """The objects of one side: lists are opened, what is never in a cluster is left out and told."""
+    for index, found in enumerate(side):
+        if why := no_manifest(found):
+            told.append(f"{name}[{index}] is left out: {why}")
+        else:
+            yield from objects(found, f"{name}[{index}]")
 
 
 def assessed(

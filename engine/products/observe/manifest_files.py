@@ -4,6 +4,7 @@ Belongs here: reading files and directories, expanding lists. Does not: pairing 
 (`kinds.kubernetes.pairs`).
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -35,13 +36,17 @@ def read(path: Path, tell: Tell = lambda _: None) -> Iterator[Manifest]:
     """
     if not path.is_dir():
         for number, found in enumerate(_documents(path, tell), 1):
-            yield from objects(found, f"{path}, document {number}")
+            where = f"{path}, document {number}"
+            if why := _of_a_tool(found):
+                tell(f"{where} is left out: {why}")
+            else:
+                yield from objects(found, where)
         return
     for file in sorted(one for one in path.rglob("*") if one.suffix in ENDINGS):
         try:
             for number, found in enumerate(_documents(file, tell, path), 1):
                 where = f"{file}, document {number}"
-                if why := _no_manifest(found):
+                if why := no_manifest(found):
                     tell(f"{where} is left out: {why}")
                 else:
                     yield from objects(found, where)
@@ -58,14 +63,20 @@ def _is_template(file: Path, folder: Path) -> bool:
         return False
 
 
-def _no_manifest(found: Any) -> str:
+def no_manifest(found: Any) -> str:
     """Why a document is nothing that a cluster holds; empty if it may be."""
     if not isinstance(found, Mapping):
         return f"it is no object, but {type(found).__name__}"
     version, kind = found.get("apiVersion"), found.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return "it has no apiVersion and kind, so it is no manifest"
-    if version.startswith(TOOLS) or (version, kind) == CONFIG:
+    return _of_a_tool(found)
+
+
+def _of_a_tool(found: Any) -> str:
+    """Why an object that tools read is nothing that a cluster holds; empty for any other."""
+    version, kind = (found.get("apiVersion"), found.get("kind")) if isinstance(found, Mapping) else (None, None)
+    if isinstance(version, str) and (version.startswith(TOOLS) or (version, kind) == CONFIG):
         return f"{kind} of {version} is read by a tool, and never in a cluster"
     return ""
 
@@ -130,5 +141,11 @@ def objects(found: Any, where: str) -> Iterator[Manifest]:
             raise InvalidInput.bad_manifest(where=where, problem=problem)
         for index, item in enumerate(items or ()):
             yield from objects(item, f"{where}, item {index}")
-    else:
-        yield found
+        return
+    metadata = found.get("metadata")
+    named = metadata if isinstance(metadata, Mapping) else {}
+    for name in ("name", "namespace"):
+        if isinstance(value := named.get(name), bool | int | float):
+            problem = f"metadata.{name} is {json.dumps(value)}, as YAML reads it: write it in quotes, as a string"
+            raise InvalidInput.bad_manifest(where=where, problem=problem)
+    yield found

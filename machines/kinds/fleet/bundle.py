@@ -102,13 +102,21 @@ def ranked(
     )  # fmt: skip
 
 
-def all_ready(of: str) -> tuple[View, ...]:
-    """The views of deployments that are all ready, as far as it is known. They need the base Pending: without error."""
-    return tuple(
-        View(one, (AnyBelow(of, "bundle_deployment", (one,)),), base=(PENDING,)) for one in (READY, NOT_ASSESSED)
+def all_ready(of: str, *unknown: View) -> tuple[View, ...]:
+    """The views of deployments that are all ready. They need the base Pending: without error.
+
+    unknown: views of more of which nothing is known. One part of which nothing is known keeps the whole from Ready.
+    """
+    views = (
+        View(NOT_ASSESSED, (AnyBelow(of, "bundle_deployment", (NOT_ASSESSED,)),)),
+        *unknown,
+        View(READY, (AnyBelow(of, "bundle_deployment", (READY,)),)),
     )
+    return tuple(replace(view, base=(PENDING,)) for view in views)
 
 
+FEWER = View(NOT_ASSESSED, (AnyBelow("bundle", "bundle_deployment", (READY,), fewer_than="targets"),))
+"""Fleet counts more targets than deployments are known."""
 NOWHERE = AllBelow("bundle", "bundle_deployment", ())
 """No deployment of it lives."""
 
@@ -166,7 +174,7 @@ BUNDLE = Table(
             ), (ERROR,)),
             View(NO_TARGETS, (NOWHERE, AttributeIs("bundle", "targets", 0)), base=(PENDING,), message_from="unplaced"),
             View(PENDING, (NOWHERE,), base=(PENDING,), condition=NO_DEPLOYMENT, message_from="unplaced"),
-            *all_ready("bundle"),
+            *all_ready("bundle", FEWER),
         ),
     ),),
     fields={"rollout": (*ROLLOUT, *SAID), "created": (CARRIED,)},

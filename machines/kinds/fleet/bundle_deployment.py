@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from phaseline.machines.kinds.fleet.advice import FLEET
 from phaseline.machines.kinds.fleet.bundle_resource import (
+    COUNTED,
     ERR_APPLIED,
     MISSING,
     MODIFIED,
@@ -100,12 +101,17 @@ OBSERVED = (
     Field("counted",       dict, "resources that are counted and whose states are not named: numbers by word"),
     Field("counted_names", int,  "how many of those are in `listed`"),
 )  # fmt: skip
+UNJUDGED = AttributeIs("bundle_deployment", "ready", None)
+"""Its agent does not say how it is."""
+UNCOUNTED = AttributeIs("bundle_deployment", "counted", None)
+"""Its agent counts nothing without naming it."""
 UNASSESSED = (
-    some(NOT_ASSESSED, UNKNOWN),
-    AllBelow("bundle_deployment", "bundle_resource", (NOT_ASSESSED, UNKNOWN)),
-    AttributeIs("bundle_deployment", "ready", None),
+    (AllBelow("bundle_deployment", "bundle_resource", (NOT_ASSESSED, UNKNOWN)), UNCOUNTED, UNJUDGED),
+    (some(UNKNOWN), UNJUDGED),
+    (AttributeIs("bundle_deployment", "in_doubt", value=True), UNJUDGED),
+    (some(COUNTED), UNCOUNTED, UNJUDGED),
 )
-"""Nothing is known of how its resources are, neither from them nor from its agent."""
+"""Nothing is known of how it is, or not even of each resource that it is there; its agent does not say either."""
 STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
 UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
 UNSEEN = (AttributeIs("bundle_deployment", "agent_seen", value=False),)
@@ -137,6 +143,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("unmodified", bool, "whether its agent reports that nothing of it was changed"),
         Field("counted",    dict, "resources that its agent counts without naming their states: numbers by word"),
         Field("counted_names", int, "how many of them are known by name, and in the state Counted"),
+        Field("in_doubt",   bool, "whether it counts resources of which nothing is known"),
         Field("agent_seen",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
         Field("check_in",   str, "when the agent was seen, in words"),
         Field("last_seen",  str, "when the agent was seen"),
@@ -216,7 +223,7 @@ BUNDLE_DEPLOYMENT = Table(
             View(MODIFIED,  (some(MODIFIED, MISSING, NOT_OWNED, ORPHANED),), base=(READY,)),
             View(MODIFIED,  CHANGED,                              base=(READY,), message_from="why"),
             View(OUT_OF_SYNC, OTHER_COMMIT,                       base=(READY,), message_from="behind_why"),
-            View(NOT_ASSESSED, UNASSESSED,                        base=(READY,)),
+            *(View(NOT_ASSESSED, one,                             base=(READY,)) for one in UNASSESSED),
         )),
     ),),
     fan_outs=(FanOut(("unlisted",), "bundle_resource", ("observed",), unlisted),),

@@ -47,7 +47,7 @@ EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
 
 
-@rule("fleet.observed", revision=4, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("fleet.observed", revision=5, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show, the first that applies.
 
@@ -71,6 +71,8 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
         return {"state": NOT_READY, "why": f"{found.health.status}: {found.health.message}".rstrip(": ")[:LONGEST]}
     if found.health is not None and found.health.status == NOT_ASSESSED:
         return {"state": NOT_ASSESSED, "why": found.health.message[:LONGEST]}
+    if is_known and found.sync is None and not found.is_hook:
+        return {"state": NOT_ASSESSED, "why": found.why[:LONGEST]}
     return {"state": READY, "why": ""}
 
 
@@ -125,7 +127,7 @@ BUNDLE_RESOURCE = Table(
             Label(MISSING,      None, "Missing",      {"zh": "缺失"},   state_class="bad"),
             Label(ORPHANED,     None, "Orphaned",     {"zh": "孤立"},   state_class="bad"),
             Label(NOT_OWNED,    None, "Not owned",    {"zh": "非己有"}, state_class="bad"),
-            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="good"),
+            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="unknown"),
             Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),
             Label(UNKNOWN,      None, "Unknown",      {"zh": "未知"},   state_class="unknown"),
         )),

@@ -35,9 +35,12 @@ BEST_FIRST = (
 """The order in which a number without names gives way to states that were reported since."""
 
 
-def of_deployments(phases: Mapping[str, int], pending: int = 0) -> dict[str, int]:
-    """Counts of bundle deployments by their phases. pending: targets of the bundles that have no deployment yet."""
-    return _summed(_counted(phases, DEPLOYMENTS), {"pending": pending})
+def of_deployments(phases: Mapping[str, int], pending: int = 0, unseen: int = 0) -> dict[str, int]:
+    """Counts of bundle deployments by their phases.
+
+    pending: targets of the bundles that have no deployment yet. unseen: targets of which nothing is known.
+    """
+    return _summed(_counted(phases, DEPLOYMENTS), {"pending": pending, "not_assessed": unseen})
 
 
 def of_resources(phases: Mapping[str, int], unnamed: Mapping[str, int] | None = None) -> dict[str, int]:

@@ -28,6 +28,8 @@ AHEAD = 5 * 60
 """How many seconds ahead of the server's clock a time may be that is believed."""
 UNREADY_WORDS = ("not_ready",)
 CHANGED_WORDS = ("modified", "missing", "orphaned")
+DOUBTFUL_WORDS = ("unknown", "not_assessed", "pending", "wait_applied")
+"""What counts resources of which nothing is known, or nothing of the applied version."""
 
 
 def stage_of(ids: Mapping[str, Any]) -> str:
@@ -140,9 +142,12 @@ def note_ids(attributes: Attributes, event: RuleEvent) -> Attributes:
     return {name: value for name, value in {**attributes, **found}.items() if value is not None}
 
 
-@rule("fleet.note_observed", revision=2)
+@rule("fleet.note_observed", revision=3)
 def note_observed(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes the ids, the message, the flags, and what is counted without a name."""
+    """Notes the ids, the message, the flags, and what is counted without a name.
+
+    What counts resources of which nothing is known, and does not call itself ready, is not what it was called before.
+    """
     data = event.data
     counted = {word: count for word, count in sorted((data.get("counted") or {}).items()) if count}
     flags = {
@@ -151,13 +156,15 @@ def note_observed(attributes: Attributes, event: RuleEvent) -> Attributes:
         "agent_seen": data.get("agent_seen"),
     }
     after = {**note_ids(attributes, event), **{name: flag for name, flag in flags.items() if flag is not None}}
-    for name in ("counted", "counted_names", "commit"):
+    in_doubt = {"in_doubt": True} if any(map(counted.get, DOUBTFUL_WORDS)) else {}
+    unsaid = ("ready",) if in_doubt and flags["ready"] is None else ()
+    for name in ("counted", "counted_names", "in_doubt", "commit", *unsaid):
         after.pop(name, None)
     after = {**note_commit(after, event), **({"commit": data["commit"]} if data.get("commit") else {})}
     if not counted:
         return after
     names = data.get("counted_names") or 0
-    return {**after, "counted": counted, **({"counted_names": names} if names else {})}
+    return {**after, **in_doubt, "counted": counted, **({"counted_names": names} if names else {})}
 
 
 @rule("fleet.unlisted", revision=1)

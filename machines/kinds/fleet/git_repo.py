@@ -116,7 +116,7 @@ GIT_REPO = Table(
             *ranked("git_repo", BUNDLES, OWN, failing=FAILING),
             View(NOT_READY, (FAILING,), condition=ERROR, keeps=OWN),
             *ranked("git_repo", BUNDLES, OWN),
-            *all_ready("git_repo"),
+            *all_ready("git_repo", View(NOT_ASSESSED, (AnyBelow("git_repo", "bundle", (NOT_ASSESSED,)),))),
             View(NO_TARGETS, (AnyBelow("git_repo", "bundle", (NO_TARGETS,)),), base=(PENDING,)),
         ),
     ),),

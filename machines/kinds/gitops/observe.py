@@ -66,7 +66,7 @@ NOTED = (
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=9, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=10, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -216,10 +216,11 @@ def _condition(one: Evidence) -> Mapping[str, str]:
 
 
 def _is_spared(health: HealthResult, found: Assessment, overrides: Overrides, subject: Manifest) -> bool:
-    """Whether the health does not count: a missing resource without a rule (argocd-3.3), a nested application."""
+    """Whether the health does not count: missing without a rule (argocd-3.3), a nested application (argocd)."""
     if health.status == MISSING and overrides.profile.missing == "ruled" and not found.has_rule:
         return True
-    return health.status in (MISSING, UNKNOWN) and group_kind(subject) == APPLICATION
+    nested = overrides.profile.follows_argo and group_kind(subject) == APPLICATION
+    return nested and health.status in (MISSING, UNKNOWN)
 
 
 def too_long(deadline: Any, message: str) -> str:

@@ -6,6 +6,7 @@ Belongs here: `assess`, which combines health and comparison and honours Argo CD
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +15,7 @@ from phaseline.machines.kinds.kubernetes.diff.compare import compare
 from phaseline.machines.kinds.kubernetes.diff.differences import Difference
 from phaseline.machines.kinds.kubernetes.diff.ignore import IgnoreEffect, apply_ignores, problems
 from phaseline.machines.kinds.kubernetes.diff.normalize import last_applied
-from phaseline.machines.kinds.kubernetes.diff.versions import another_version
+from phaseline.machines.kinds.kubernetes.diff.versions import another_version, incomparable
 from phaseline.machines.kinds.kubernetes.health.plugins import Plugin, plugin_rules, run_plugin
 from phaseline.machines.kinds.kubernetes.health.pods import HOOK, is_hook
 from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart, UnreadableManifest
@@ -68,6 +69,8 @@ class Assessment(NamedTuple):
 
 UNKNOWN_DESIRED = "what Git declares is not known"
 ABSENT = "it is in Git, and not in the cluster"
+SHOWN_APART = 3
+"""How many fields are named that cannot be compared."""
 MADE_ANEW = "Git gives it no name, only generateName: each apply makes another one"
 
 
@@ -203,8 +206,12 @@ def _sync(
     if live is None:
         return Assessment(None, OUT_OF_SYNC, _absence(desired))
     found, hidden, wrong = compare_sides(live, desired, overrides, scripts, dry_run, facts, explains=explains)
-    places = _places(found) if found else ""
-    sync, why = OUT_OF_SYNC if found else SYNCED, "; ".join(filter(None, (places, another_version(desired, live))))
+    places, version = _places(found) if found else "", another_version(desired, live)
+    apart = [*islice(incomparable(desired, live), SHOWN_APART)] if version and not found else []
+    if apart:
+        places = f"not all of it can be compared ({', '.join(apart)})"
+    sync = OUT_OF_SYNC if found else None if apart else SYNCED
+    why = "; ".join(filter(None, (places, version)))
     return Assessment(None, sync, why, True, tuple(found), tuple(hidden), tuple(wrong))
 
 

@@ -91,11 +91,12 @@ def kinds_in(live: Iterable[Manifest], desired: Iterable[Manifest]) -> KindsTold
 def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
     """Pair the objects that are the same resource, in the order of the desired, then of the remaining live ones.
 
-    A single object on each side is a pair whatever its name. An object without a namespace is paired with one in any
-    namespace if there is exactly one; one of a cluster-wide kind has none, whatever a manifest says.
+    A single object on each side is a pair whatever its name, if both are of one kind. An object without a namespace is
+    paired with one in any namespace if there is exactly one; one of a cluster-wide kind has none, whatever a manifest
+    says.
     """
     kinds = kinds_in(live, desired)
-    if len(live) == len(desired) == 1:
+    if len(live) == len(desired) == 1 and present_group(*group_kind(live[0])) == present_group(*group_kind(desired[0])):
         return [Pair(key_of(desired[0], kinds), live[0], desired[0])]
     wanted = {key_of(one, kinds).paired: one for one in desired}
     there = {key_of(one, kinds).paired: one for one in live}

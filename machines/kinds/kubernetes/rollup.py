@@ -85,8 +85,8 @@ def _of_nothing(members: Sequence[Member], profile: Profile) -> str:
 
 
 def _counts(member: Member, profile: Profile) -> bool:
-    """Whether a resource counts, by the profile. A nested application never counts as Missing or Unknown."""
-    if member.group_kind == APPLICATION and _status(member) in (MISSING, UNKNOWN):
+    """Whether a resource counts, by the profile. To Argo CD a nested application is never Missing or Unknown."""
+    if profile.follows_argo and member.group_kind == APPLICATION and _status(member) in (MISSING, UNKNOWN):
         return False
     return member.is_live or profile.missing == "each" or (profile.missing == "ruled" and member.assessment.has_rule)
 

@@ -63,7 +63,7 @@ def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[O
     status = mapping(manifest, "status")
     named = NamedResources.of(status)
     found = {
-        **({} if named is None else named.counted()), **_seen(status), **_problems(status), **operation(manifest),
+        **({} if named is None else named.counted()), **_seen(status), **_problems(manifest), **operation(manifest),
         **hydration(status), **_deletion(manifest), "deployments": deployments(status),
     }  # fmt: skip
     if several := revisions_in(mapping(status, "sync")):
@@ -223,8 +223,24 @@ def _listed(named: Sequence[str]) -> str:
     return f"{', '.join(named[:NAMED])}{more}"
 
 
-def _problems(status: Manifest) -> dict[str, Any]:
+def _compared_before(manifest: Manifest) -> str:
+    """What Argo CD compared last, if it is not what the specification asks for now; empty if it is, or nobody says."""
+    spec, compared = mapping(manifest, "spec"), mapping(manifest, "status", "sync", "comparedTo")
+    asked, to = mapping(spec, "destination"), mapping(compared, "destination")
+    moved = [one for one in DESTINATION.values() if text(asked, one) and text(to, one) not in ("", text(asked, one))]
+    sources = [] if mapping(spec, "sourceHydrator") else _sources(compared)
+    if moved:
+        return f"Argo CD compared with {text(to, moved[0])}, and {text(asked, moved[0])} is asked for"
+    if sources and sources != _sources(spec):
+        revisions = [", ".join(one.get("revision", "HEAD") for one in found) for found in (sources, _sources(spec))]
+        what = " and ".join(dict.fromkeys(revisions))
+        return f"Argo CD compared with another source than is asked for ({what})"
+    return ""
+
+
+def _problems(manifest: Manifest) -> dict[str, Any]:
     """The conditions of an Application, and whether Argo CD knows if it matches Git."""
+    status = mapping(manifest, "status")
     conditions_ = [*maps(status, "conditions")]
     found = [
         without_empty(
@@ -237,8 +253,11 @@ def _problems(status: Manifest) -> dict[str, Any]:
     if len(conditions_) > MOST:
         found.append({"type": "LeftOut", "message": f"{len(conditions_) - MOST} more conditions are not shown"})
     blocking = [one for one in found if one.get("type") in CANNOT_COMPARE]
-    unknown = bool(blocking) or text(mapping(status, "sync"), "status") == "Unknown"
-    why = "; ".join(f"{one['type']}: {one.get('message', '')}" for one in blocking)[:LONGEST]
+    before = _compared_before(manifest)
+    unknown = bool(blocking or before) or text(mapping(status, "sync"), "status") == "Unknown"
+    why = "; ".join([*(f"{one['type']}: {one.get('message', '')}" for one in blocking), *filter(None, [before])])[
+        :LONGEST
+    ]
     orphans = next((one.get("message", "") for one in found if one.get("type") == ORPHANED), "")
     counted = [int(word) for word in orphans.split() if word.isascii() and word.isdigit() and len(word) < 10]
     return {

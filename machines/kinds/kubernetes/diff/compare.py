@@ -19,7 +19,7 @@ from phaseline.machines.kinds.kubernetes.diff.versions import common, identity, 
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, is_cluster_wide
 from phaseline.machines.language.rules import Revision
 
-COMPARISON = Revision("kubernetes.comparison", 5)
+COMPARISON = Revision("kubernetes.comparison", 6)
 """Raise it when two objects differ at other places than before, or when ignore rules hide others."""
 Manifest = Mapping[str, Any]
 CLAIMS = "volumeClaimTemplates"
@@ -130,7 +130,8 @@ def _in_one_version(desired: Manifest, live: Manifest, third: Manifest | None) -
     """The sides in one version; if no conversion is known, what has the same meaning."""
     pair = in_one_version(desired, live)
     if pair is None:
-        return [{**common(desired, live), "apiVersion": live.get("apiVersion")}, live]
+        metadata = {"metadata": desired["metadata"]} if desired.get("metadata") else {}  # the same in all versions
+        return [{**common(desired, live), **metadata, "apiVersion": live.get("apiVersion")}, live]
     if third is not None and identity(third) != identity(pair[0]):
         both = in_one_version(third, pair[0])
         third = both[0] if both is not None and identity(both[0]) == identity(pair[0]) else None

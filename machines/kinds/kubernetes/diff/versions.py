@@ -5,7 +5,7 @@ of each version (`types`).
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -207,6 +207,19 @@ def common(desired: Any, live: Any) -> Any:
     if isinstance(desired, list) and isinstance(live, list) and len(desired) == len(live):
         return [common(one, other) for one, other in zip(desired, live, strict=True)]
     return desired if type(desired) is type(live) else live
+
+
+def incomparable(desired: Any, live: Any, path: str = "") -> Iterator[str]:
+    """The paths of what Git says and `common` leaves out."""
+    if isinstance(desired, Mapping) and isinstance(live, Mapping):
+        for name, value in desired.items():
+            if value is not None and (path or name not in ("metadata", "status")):
+                yield from incomparable(value, live.get(name), f"{path}/{name}")
+    elif isinstance(desired, list) and isinstance(live, list) and len(desired) == len(live):
+        for index, (one, other) in enumerate(zip(desired, live, strict=True)):
+            yield from incomparable(one, other, f"{path}/{index}")
+    elif type(desired) is not type(live):
+        yield path
 
 
 def another_version(desired: Manifest, live: Manifest) -> str:

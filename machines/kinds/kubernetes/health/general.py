@@ -4,10 +4,11 @@ Belongs here: what an object says of itself (conditions, phases, counters, gener
 decides. Does not: what a word means (`polarity`), kinds that are listed (`registry`, `kubernetes.known`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.health import polarity, words
 from phaseline.machines.kinds.kubernetes.health.result import Evidence, EvidenceAndConcerns, HealthResult, not_assessed
 from phaseline.machines.kinds.kubernetes.health.view import (
@@ -33,7 +34,7 @@ VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN,
 COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas")
 SAID_IN = ("message", "description", "detail", "reason", "error", "code")
 """Where an error that is a map says what it is."""
-INFO, WARNING = "Info", "Warning"
+INFO, WARNING, ERROR = "Info", "Warning", "Error"
 
 
 class StatusWord(NamedTuple):
@@ -48,7 +49,7 @@ def by_general_rule(live: Manifest) -> HealthResult:
     view = ObjectView(live)
     conditions = [*view.every_condition()]
     silent = _silent(view)
-    found = [*_paused(view), *_said(view, conditions, silent), *_fields(view)]
+    found = [*_paused(view), *_said(view, conditions, silent), *_fields(view), *_short(view)]
     found += _counted(view, has_said=bool(found))
     for means, verdict in VERDICTS.items():
         if decides := [one.evidence for one in found if one.means == means]:
@@ -66,20 +67,33 @@ def by_general_rule(live: Manifest) -> HealthResult:
     return not_assessed(f"{NOTHING_KNOWN} ({unknown})" if unknown else NOTHING_KNOWN)
 
 
-def contradiction(view: ObjectView, decided: tuple[Evidence, ...]) -> HealthResult | None:
-    """The verdict of a condition or counter of the object that opposes a success; None if there is none.
+def contradiction(view: ObjectView, decided: tuple[Evidence, ...], beside: Sequence[str] = ()) -> HealthResult | None:
+    """The verdict of what opposes a success in the rest of an object; None if nothing does.
 
-    decided: what the success rests on. It stands in the evidence of the contradiction too.
+    decided: what the success rests on. It stands in the evidence of the contradiction too. beside: globs of conditions
+    and fields that oppose nothing.
     """
-    conditions = view.all_conditions
-    found = [*_said(view, conditions, set()), *_counted(view, has_said=True)]
-    for means in (FAILURE, WORK):
-        if opposing := tuple(one.evidence for one in found if one.means == means):
-            evidence = (*opposing, *decided)
+    own = view.all_conditions
+    conditions = [*own, *(one for one in view.every_condition() if view.is_current(one) and one not in own)]
+    opposing = [
+        *_paused(view), *_said(view, conditions, set()), *_counted(view, has_said=True), *_fields(view), *_short(view),
+    ]  # fmt: skip
+    known = {(one.condition, one.status) for one in decided}
+    for means in (FAILURE, PAUSE, WORK, DOUBT):
+        found = [one.evidence for one in opposing if one.means == means and one.evidence[:2] not in known]
+        if found := [one for one in found if not _is_apart(one.condition, beside)]:
+            evidence = (*found, *decided)
             return HealthResult(
-                VERDICTS[means], _message(opposing[0]), evidence, polarity.concerns_of(conditions, evidence)
+                VERDICTS[means], _message(found[0]), evidence, polarity.concerns_of(conditions, evidence)
             )
     return None
+
+
+def _is_apart(name: str, beside: Sequence[str]) -> bool:
+    """Whether a condition or a field says nothing of the present object: it is of another time, or told beside it."""
+    above, *steps = name.split(".")
+    past = above == "status" and any(polarity.is_of_another_time(step) for step in steps)
+    return past or any(matches(glob, name) for glob in beside)
 
 
 def _told(conditions: list[Manifest], evidence: tuple[Evidence, ...]) -> EvidenceAndConcerns:
@@ -116,6 +130,8 @@ def _said(view: ObjectView, conditions: list[Manifest], silent: set[int]) -> Ite
         means = polarity.means_of(meaning, status, text(one.get("reason")), text(one.get("message")))
         if means == FAILURE and one.get("severity") == WARNING:
             means = WORK
+        elif means == WORK and one.get("severity") == ERROR and status == "False":
+            means = FAILURE
         if means in words.HELD_BY and not view.is_current(one):
             seen = text(one.get("observedGeneration"))
             stale = f"{kind} is of generation {seen}, and generation {view.generation} is asked for"
@@ -173,9 +189,23 @@ def _parts(view: ObjectView, name: str) -> Iterator[StatusWord]:
             if isinstance(one, MAPS):
                 found += _values(view, one, where)
     past = polarity.is_of_another_time(name)
+    if not past:
+        yield from (one for one in _deeper(view, above, f"status.{name}", 3) if one.means == FAILURE)
     yield from (one for one in found if one.means == FAILURE or (one.means not in (SUCCESS, PAUSE) and not past))
     if found and not past and isinstance(above, MAPS) and all(one.means == SUCCESS for one in found):
         yield found[0]
+
+
+def _deeper(view: ObjectView, part: Any, where: str, levels: int) -> Iterator[StatusWord]:
+    """What the parts of the parts of a status say, so many levels below it."""
+    for name, below in part.items() if isinstance(part, MAPS) else (("", one) for one in part):
+        if name == "conditions" or not isinstance(below, list | dict) or polarity.is_of_another_time(name):
+            continue
+        at = f"{where}.{name}" if name else where
+        if levels < 3 and isinstance(below, MAPS):
+            yield from _values(view, below, at)
+        if levels > 1:
+            yield from _deeper(view, below, at, levels - 1)
 
 
 def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
@@ -195,6 +225,30 @@ def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
         yield StatusWord(
             SUCCESS if found >= (wanted or 0) else WORK, Evidence(f"status.{name}", str(found), message=said)
         )
+
+
+def _short(view: ObjectView) -> Iterator[StatusWord]:
+    """The counters of the status, and of its parts, that are below what the same part says is wanted."""
+    for where, part in _maps_in(view.status, "status", 2):
+        for wanted, names in words.WANTED:
+            most = number(part.get(wanted)) if wanted in part else None
+            for name in names if most is not None else ():
+                found = number(part.get(name))
+                if found is not None and most is not None and found < most:
+                    said = f"{name} is {found}, {most} are wanted"
+                    yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=said))
+
+
+def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest]]:
+    """A map, and the maps in it, so many levels below it, each with its place."""
+    if isinstance(part, MAPS):
+        yield where, part
+        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions"]
+    else:
+        inside = [(where, one) for one in part]
+    for name, one in inside if levels else ():
+        if isinstance(one, list | dict):
+            yield from _maps_in(one, name, levels - 1)
 
 
 def _paused(view: ObjectView) -> Iterator[StatusWord]:

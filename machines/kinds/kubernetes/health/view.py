@@ -56,17 +56,11 @@ class ObjectView:
         return self._all
 
     def every_condition(self) -> "Iterator[Manifest]":
-        """The conditions of the object, and those one level below its status, in maps and in the members of lists."""
+        """The conditions of the object, and those of the parts of its status, and of the parts of these."""
         yield from self.all_conditions
         for name, part in self.status.items():
-            if name == "conditions" or not isinstance(part, list | dict):
-                continue
-            inside = part
-            if isinstance(part, dict):
-                inside = [part, *part.values()]
-            for one in inside:
-                if isinstance(one, dict) and "conditions" in one:
-                    yield from conditions_in(one)
+            if name != "conditions" and isinstance(part, list | dict):
+                yield from _conditions_below(part, 2)
 
     @property
     def conditions(self) -> Mapping[str, Manifest]:
@@ -99,6 +93,19 @@ class ObjectView:
             if isinstance(found, str) and found:
                 return found
         return ""
+
+
+def _conditions_below(part: list[Any] | dict[str, Any], levels: int) -> Iterator[Manifest]:
+    """The conditions of a part of a status, in a map or in the members of a list, and so many levels below it."""
+    if isinstance(part, dict) and "conditions" in part:
+        yield from conditions_in(part)
+    for one in part if isinstance(part, list) else part.values():
+        if isinstance(one, dict) and "conditions" in one:
+            yield from conditions_in(one)
+        if levels > 1 and isinstance(one, dict | list):
+            for name, below in one.items() if isinstance(one, dict) else (("", inner) for inner in one):
+                if name != "conditions" and isinstance(below, list | dict):
+                    yield from _conditions_below(below, levels - 1)
 
 
 def conditions_in(found: Any) -> list[Manifest]:

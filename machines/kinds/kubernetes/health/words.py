@@ -58,6 +58,31 @@ CONDITIONS = (
     ("*Reachable",                     STEP,        PASSING),
     ("Online",                         STEP,        PASSING),
     ("ContinuousArchiving",             STEP,        TERMINAL),
+    ("QuotaReserved",                  STEP,        PASSING),
+    ("*Found",                         STEP,        TERMINAL),
+    ("*Generated",                     STEP,        TERMINAL),
+    ("ScalingActive",                  STEP,        PASSING),
+    ("AbleToScale",                    STEP,        PASSING),
+    ("AsyncOperation",                 STEP,        PASSING),
+    ("Responsive",                     STEP,        PASSING),
+    ("Offered",                        STEP,        PASSING),
+    ("Attached",                       STEP,        PASSING),
+    ("SupportedVersion",               STEP,        TERMINAL),
+    ("Apply",                          STEP,        PASSING),
+    ("*Conformant",                    STEP,        TERMINAL),
+    ("*Reconciled",                    STEP,        PASSING),
+    ("*Verified",                      STEP,        TERMINAL),
+    ("*Validated",                     STEP,        TERMINAL),
+    ("*Accepted",                      STEP,        TERMINAL),
+    ("*Resolved",                      STEP,        TERMINAL),
+    ("*Provisioned",                   STEP,        PASSING),
+    ("*Initialized",                   STEP,        PASSING),
+    ("*Registered",                    STEP,        PASSING),
+    ("*Launched",                      STEP,        PASSING),
+    ("*Joined",                        STEP,        PASSING),
+    ("*Created",                       STEP,        PASSING),
+    ("*Loaded",                        STEP,        PASSING),
+    ("*Bootstrapped",                  STEP,        PASSING),
     # failure: True says that something is wrong
     ("PartiallyReady",                 FAILURE,     ""),
     ("NotReady",                       FAILURE,     ""),
@@ -100,6 +125,12 @@ CONDITIONS = (
     ("*Exceeded",                      FAILURE,     ""),
     ("*Pressure",                      FAILURE,     ""),
     ("NetworkUnavailable",             FAILURE,     ""),
+    ("Remediated",                     FAILURE,     ""),
+    ("Evicted",                        FAILURE,     ""),
+    ("*Deadlock",                      FAILURE,     ""),
+    ("Readonly*",                      FAILURE,     ""),
+    ("Corrupt*",                       FAILURE,     ""),
+    ("Frequent*",                      FAILURE,     ""),
     # work: True says that the object is not where it is going
     ("Progressing",                    WORK,        PASSING),
     ("Running",                        WORK,        PASSING),
@@ -136,6 +167,7 @@ CONDITIONS = (
     ("Starting",                        WORK,        ""),
     ("Stopping",                        WORK,        ""),
     ("*Progressing",                   WORK,        ""),
+    ("*InProgress",                    WORK,        ""),
     ("*Updating",                      WORK,        ""),
     ("*Pending",                       WORK,        ""),
     # pause: True says that somebody stopped it on purpose
@@ -323,7 +355,26 @@ NOT_NOW = (
     "desired*", "target*", "previous*", "last*", "old*", "stage*", "*timestamps", "*history", "*transitions",
 )
 """Fields that hold a phase of another time. Only a failure counts there, and of what was last work that goes on."""
-FLAGS = {"ready": WORK, "applied": WORK, "readyToUse": WORK, "healthy": FAILURE, "pass": FAILURE}
+WANTED = (
+    #   how many are wanted, and the fields beside it that say how many there are
+    ("desiredReplicas",           ("readyReplicas", "availableReplicas", "currentReplicas")),
+    ("desiredWorkerReplicas",     ("readyWorkerReplicas", "availableWorkerReplicas")),
+    ("desiredNumberScheduled",    ("numberReady", "numberAvailable", "updatedNumberScheduled")),
+    ("desiredMembers",            ("readyMembers",)),
+    ("desiredInstances",          ("readyInstances", "currentInstances")),
+    ("instances",                 ("readyInstances",)),
+    ("desiredNodes",              ("readyNodes",)),
+    ("desiredReady",              ("ready",)),
+    ("size",                      ("ready",)),
+    ("members",                   ("readyMembers",)),
+    ("expectedNodes",             ("availableNodes",)),
+    ("expectedMachines",          ("currentHealthy",)),
+    ("desiredCount",              ("readyCount",)),
+    ("totalReplicas",             ("readyReplicas", "availableReplicas")),
+    ("targetReplicas",            ("readyReplicas", "currentReplicas")),
+)
+"""Counters of a status, or of a part of it, that say themselves how many are wanted. Fewer are work."""
+FLAGS = {"ready": WORK, "applied": WORK, "readyToUse": WORK, "healthy": FAILURE, "pass": FAILURE, "valid": FAILURE}
 """The fields of a status that say yes or no, and what no means."""
 ENDS = ("*Job", "*Run", "*Build", "*Backup", "*Restore", "*Task", "*Migration", "*Snapshot", "*Experiment", "*Workflow")
 """Kinds that are there to end: while they are running, they work."""

@@ -61,13 +61,15 @@ class KnownKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A group and kind, or several, whose objects have the same rows.
 
     group, kind: globs, several joined by `|`. rows: the first that holds decides; if none does, the object is
-    Progressing. message: the field that says why, where no condition decides.
+    Progressing. message: the field that says why, where no condition decides. beside: conditions and fields, globs
+    joined by `|`, that do not oppose a success; what fails of them is told beside it.
     """
 
     group: str
     kind: str
     rows: tuple[StatusRow, ...]
     message: str = ".status.message"
+    beside: str = ""
 
     def fits(self, group: str, kind: str) -> bool:
         """Whether these are the rows of a kind."""
@@ -141,7 +143,7 @@ def _template(message: str) -> Callable[[ObjectView], str]:
 
 def problems(kind: KnownKind, where: str) -> Iterator[str]:
     """What is wrong with the rows of a kind, in sentences. where: where it stands."""
-    for name, globs in (("group", kind.group), ("kind", kind.kind)):
+    for name, globs in (("group", kind.group), ("kind", kind.kind), ("beside", kind.beside)):
         for glob in globs.split("|"):
             if said := problem(glob.strip()):
                 yield f"{where}.{name}: {said}"

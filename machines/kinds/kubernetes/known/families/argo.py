@@ -39,6 +39,7 @@ ROLLOUT = (
     Row(".status.phase = Paused",                             S),
     Row(".status.phase = Degraded",                           D),
     Row(".status.phase = Progressing",                        P),
+    Row(".status.abort = true",                               D,              argo=NONE, message="the rollout was aborted"),
     Row(".status.phase = Healthy",                            H),
     Row("InvalidSpec = something",                            D),
     Row("Progressing.reason = RolloutAborted | ProgressDeadlineExceeded", D),
@@ -68,13 +69,13 @@ FAMILIES = (
             Row(".status.health.status = Missing",            M,              message="Argo CD says that it is missing"),
             Row(".status.health.status = Unknown",            U,              message="Argo CD says that its health is not known"),
             Row("",                                           N,              message="Argo CD does not say how it is"),
-        ), message=".status.health.message"),
+        ), message=".status.health.message", beside="status.*"),
         KnownKind("argoproj.io", "ApplicationSet", (
             Row("ErrorOccurred = True",                       D),
             Row("ResourcesUpToDate = False",                  D),
             Row("RolloutProgressing = True",                  P),
             Row("ResourcesUpToDate = True",                   H),
-        )),
+        ), beside="status.resources*"),
     )),
     Family("Argo Workflows", "https://argo-workflows.readthedocs.io/en/latest/fields/#cronworkflowstatus", (
         KnownKind("argoproj.io", "CronWorkflow", (

@@ -15,7 +15,7 @@ FAMILIES = (
             Row("Ready = False & Issuing = nothing & Ready.message ~ Issuing *", P, argo=D),
             Row("Ready = False",                              D),
             Row("Ready = True",                               H),
-        )),
+        ), beside="Issuing"),
         KnownKind("cert-manager.io | certmanager.k8s.io", "Issuer | ClusterIssuer | Certificate", (
             Row("Ready = False",                              D),
             Row("Ready = True",                               H),

@@ -1,9 +1,9 @@
 """Known kinds of clusters and nodes.
 
-Belongs here: Cluster API, Gardener, Karpenter, Karmada, OCM's policies, nmstate.
+Belongs here: Cluster API, Metal3, Gardener, Karpenter, Karmada, OCM's policies, nmstate.
 """
 
-from phaseline.machines.kinds.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, U
+from phaseline.machines.kinds.kubernetes.known.rows import NONE, D, Family, H, KnownKind, N, P, S, U
 from phaseline.machines.kinds.kubernetes.known.rows import StatusRow as Row
 
 # fmt: off
@@ -42,6 +42,7 @@ BINDING = (
     Row("@.health = Unknown & @.applied = false | nothing",           D,      each=".status.aggregatedStatus[]", message="not applied: {@.appliedMessage}"),
     Row("@.applied = nothing",                                        P,      each=".status.aggregatedStatus[]", argo=NONE, message="it does not say whether it is applied"),
     Row("@.health != Healthy",                                        U,      each=".status.aggregatedStatus[]", argo=NONE, message="its health is {@.health}"),
+    Row(".status.schedulerObservedGeneration = something & .status.schedulerObservedGeneration < .metadata.generation", P, argo=NONE),
     Row("",                                                           H,      message="all clusters report that it is well"),
 )
 FAMILIES = (
@@ -122,6 +123,17 @@ FAMILIES = (
             Row(".status.ready = true",                               H),
         )),
     )),
+    Family("Metal3", "https://github.com/metal3-io/baremetal-operator/blob/main/docs/api.md", (
+        KnownKind("metal3.io", "BareMetalHost", (
+            Row(".status.operationalStatus = error",                  D,      message="{.status.errorMessage}"),
+            Row(".status.errorMessage = something",                   D,      message="{.status.errorMessage}"),
+            Row(".status.operationalStatus = detached",               S,      message="it is detached: nobody manages it"),
+            Row(".status.provisioning.state ~ *ing | match profile", P, message="it is {.status.provisioning.state}"),
+            Row(".spec.online = true & .status.poweredOn = false",    P,      message="it is to be on, and it is off"),
+            Row(".status.provisioning.state = unmanaged",             N,      message="nobody manages it"),
+            Row(".status.operationalStatus = OK",                     H),
+        )),
+    )),
     Family("Gardener", "https://gardener.cloud/docs/gardener/shoot/shoot_status/", (
         KnownKind("core.gardener.cloud", "Shoot", (
             Row(".metadata.labels[shoot.gardener.cloud/status] = healthy", H),
@@ -153,12 +165,15 @@ FAMILIES = (
         KnownKind("work.karmada.io", "ResourceBinding", (
             *BINDING[:4],
             Row(".spec.clusters = something & count(.spec.clusters[]) != count(.status.aggregatedStatus[])", P),
+            Row(".spec.clusters = nothing & count(.spec.requiredBy[0].clusters[]) > count(.status.aggregatedStatus[])", P, argo=NONE),
             *BINDING[5:],
         )),
         KnownKind("work.karmada.io", "Work", (
             Row("Applied = False",                                    D),
             Row("Degraded = True",                                    D),
             Row("Progressing = True",                                 P),
+            Row("@.health = Unhealthy",                               D,      each=".status.manifestStatuses[]", argo=NONE, message="{@.identifier.kind} {@.identifier.name} is unhealthy"),
+            Row("@.health = Unknown",                                 U,      each=".status.manifestStatuses[]", argo=NONE, message="the health of {@.identifier.kind} {@.identifier.name} is not known"),
             Row("Applied = True",                                     H),
         )),
     )),

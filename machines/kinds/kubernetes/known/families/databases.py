@@ -53,7 +53,7 @@ FAMILIES = (
             Row(f"{PHASE} = Not enough disk space",                   D,      argo=U),
             Row("Ready = False",                                      P,      argo=NONE, message="its phase is {.status.phase}: {.status.phaseReason}"),
             Row("",                                                   U,      message="its phase is {.status.phase}: {.status.phaseReason}"),
-        ), message=".status.phaseReason"),
+        ), message=".status.phaseReason", beside="ContinuousArchiving | LastBackupSucceeded"),
         KnownKind("postgresql.cnpg.io", "Database | Publication | Subscription", (
             Row("stale",                                              P),
             Row(".status.applied = true",                             H),

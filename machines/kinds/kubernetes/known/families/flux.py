@@ -54,6 +54,8 @@ FAMILIES = (
         KnownKind("kustomize.toolkit.fluxcd.io", "Kustomization", (
             PAUSED,
             *WORKS,
+            Row("Ready = True & .status.lastAppliedRevision = something & .status.lastAttemptedRevision = something & .status.lastAppliedRevision != .status.lastAttemptedRevision", P, argo=NONE,
+                message="{.status.lastAppliedRevision} is applied, and {.status.lastAttemptedRevision} was attempted"),
             *READY,
         )),
         KnownKind("image.toolkit.fluxcd.io", "ImageUpdateAutomation", (

@@ -58,7 +58,7 @@ FAMILIES = (
             Row("NetworkUnavailable = True",                          D),
             Row(".spec.unschedulable = true",                         S, message="it is cordoned"),
             Row("Ready = True",                                       H),
-        )),
+        ), beside="*"),
         KnownKind("", "PersistentVolume", (
             Row(".status.phase = Available | Bound",                  H),
             Row(".status.phase = Pending | Released",                 P),

@@ -68,6 +68,7 @@ FAMILIES = (
             Row(".status.connectorStatus.connector.state = FAILED",   D,      argo=NONE, message="the connector has failed"),
             Row("@.state = FAILED",                                   D,      argo=NONE, message="task {@.id} has failed", each=".status.connectorStatus.tasks[]"),
             Row(".status.connectorStatus.connector.state = PAUSED | STOPPED", S, argo=NONE),
+            Row("@.state != RUNNING",                                 P,      argo=NONE, message="task {@.id} is {@.state}", each=".status.connectorStatus.tasks[]"),
             Row("Ready = True",                                       H),
         )),
         KnownKind("kafka.strimzi.io", "KafkaMirrorMaker2", (
@@ -84,6 +85,8 @@ FAMILIES = (
         )),
         KnownKind("kafka.strimzi.io", "*", (
             *KAFKA,
+            Row(".status.replicasChange = something",                 P,      argo=NONE, message="the change of its replicas is {.status.replicasChange.state}"),
+            Row("Ready = True & .spec.replicas = something & .status.replicas = something & .status.replicas < .spec.replicas", P, argo=NONE, message="{.status.replicas} of {.spec.replicas} replicas are there"),
             Row("Ready = True",                                       H),
         )),
     )),

@@ -31,7 +31,7 @@ FAMILIES = (
             Row(".status.phase = Failure | ReconcileFailed",          D,      argo=NONE),
             Row("Ready = True & .status.ceph.health = HEALTH_OK & .status.state = Created | Connected | nothing", H),
             Row(".status.ceph.health = HEALTH_OK & .status.state = Created | Connected | nothing", H),
-        )),
+        ), beside="Progressing"),
         KnownKind("ceph.rook.io", "CephObjectStore", (
             Row(".status.phase = Ready",                              H),
             Row(".status.phase = Failure",                            D),

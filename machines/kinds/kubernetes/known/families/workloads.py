@@ -107,7 +107,7 @@ FAMILIES = (
             Row("Available = True",                                   P),
             Row("Progressing = True & Progressing.reason = NewReplicationControllerAvailable", P),
             Row(".status.replicas = something",                       D),
-        )),
+        ), beside="Available | Progressing | status.*Replicas"),
     )),
     Family("Knative", "https://knative.dev/docs/serving/reference/serving-api/", (
         KnownKind("serving.knative.dev", "Service", (
