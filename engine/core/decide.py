@@ -104,7 +104,8 @@ def _decide(
     if isinstance(read, Decision):
         return read
     arrival = read
-    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
+    asks = kind.roles[arrival.trigger] == "intent"
+    missing = missing_parent(tree, kind, arrival.id, is_intent=asks, new=arrival if about.is_new else None)
     if missing is not None and not missing.adoptable:
         return Decision([below_missing(tree, arrival, missing)])
     if arrival.trigger in kind.interprets:

@@ -34,6 +34,7 @@ from phaseline.engine.products.observe.stream import ObjectChange, Versions
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
+from phaseline.machines.language.endings import MOVED
 from phaseline.schemas import bounds
 
 log = logs.get_logger(__name__)
@@ -250,7 +251,7 @@ class Observer:
             self._projects.forget(moved.before)
             self.placing.moved(moved.before)
             self.presence.forget(moved.kind, moved.ends)
-            yield self._event(ObservedEvent(moved.kind, "removed", moved.ends), {}, gone=True)
+            yield self._event(ObservedEvent(moved.kind, "removed", moved.ends, {MOVED.name: True}), {}, gone=True)
 
     def _brought_home(self, instance: str) -> Iterator[dict[str, Any]]:
         """The events of the objects that were seen before their Application was."""

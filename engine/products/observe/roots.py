@@ -14,6 +14,7 @@ from phaseline.engine import logs
 from phaseline.engine.products.observe.events import Manifest, ObservedEvent, identified, mapping, text, uid_of
 from phaseline.engine.products.observe.fleet import objects as fleet
 from phaseline.engine.products.observe.ownership import APPLICATION, APPLICATION_SET
+from phaseline.machines.language.endings import MOVED
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Entity
 
@@ -93,7 +94,9 @@ class Roots:
             there, named = self._there[entity.kind], entity.attributes.get("observed_as")
             if entity.id in there or not named or entity.attributes.get(DECLARED_AS, sort[1]) != sort[1]:
                 continue
-            if named in there.values() or await is_gone(named):
+            if named in there.values():
+                yield ObservedEvent(entity.kind, "removed", entity.id, {MOVED.name: True})
+            elif await is_gone(named):
                 yield ObservedEvent(entity.kind, "removed", entity.id)
 
     async def _own(self, known: Known, kind: str) -> list[Entity]:

@@ -29,6 +29,7 @@ from phaseline.machines.language.table import (
     Field,
     Interpret,
     Label,
+    Live,
     Refusal,
     Row,
     RuleEvent,
@@ -45,6 +46,11 @@ STATES = (READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, ORPHANED)
 DECLARED = (UNKNOWN, COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, NOT_OWNED)
 EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
+SAID = (
+    ("ready", READY), ("not_ready", NOT_READY), ("modified", MODIFIED), ("missing", MISSING), ("orphaned", ORPHANED),
+    ("not_owned", NOT_OWNED), ("counted", COUNTED), ("unknown", UNKNOWN),
+)  # fmt: skip
+"""The triggers of agents that have judged by themselves, each with its state."""
 
 
 @rule("fleet.observed", revision=4, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
@@ -79,6 +85,12 @@ def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the reason."""
     reason = event.data.get("why")
     return {**attributes, "why": reason_and_message(event) if reason is None else reason}
+
+
+@rule("fleet.note_more", revision=1)
+def note_more(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes the reason for the state that it is in already. What was said of it stays where an event says no more."""
+    return {**attributes, "why": said} if (said := reason_and_message(event)) else attributes
 
 
 # fmt: off
@@ -139,16 +151,11 @@ BUNDLE_RESOURCE = Table(
             Row((LIVE,),                                "undeclared", DELETED,  given={"lives": False}),
             Row((UNKNOWN, MISSING, NOT_OWNED),          "undeclared", DELETED),
             Row((COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
-            Row(DECLARED,                               "deleted",    MISSING,  computes=note_reason),
+            Row((MISSING,),                             "deleted",    SAME,     computes=note_more),
+            Row(tuple(one for one in DECLARED if one != MISSING), "deleted", MISSING, computes=note_reason),
             Row((ORPHANED,),                            "deleted",    DELETED),
-            Row(EVER,                                   "ready",      READY,     computes=note_reason),
-            Row(EVER,                                   "not_ready",  NOT_READY, computes=note_reason),
-            Row(EVER,                                   "modified",   MODIFIED,  computes=note_reason),
-            Row(EVER,                                   "missing",    MISSING,   computes=note_reason),
-            Row(EVER,                                   "orphaned",   ORPHANED,  computes=note_reason),
-            Row(EVER,                                   "not_owned",  NOT_OWNED, computes=note_reason),
-            Row(EVER,                                   "counted",    COUNTED,   computes=note_reason),
-            Row(EVER,                                   "unknown",    UNKNOWN,   computes=note_reason),
+            *(Row((state,),                             trigger,      SAME,     computes=note_more) for trigger, state in SAID),
+            *(Row((ABSENT, DELETED, Live(but=(state,))), trigger,     state,    computes=note_reason) for trigger, state in SAID),
             Row((LIVE,),                                "unlisted",   DELETED),
             Row((LIVE,),                                "owner_gone", DELETED),
         ),

@@ -35,6 +35,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -128,6 +129,7 @@ APPLICATION = Table(
                                      "are asked as of its beginning"),
         ),
         "observed": (*OPERATION, *REPORTED),
+        "removed": (MOVED,),
         "stepped": ROLLOUT,
         "named": LISTED,
         "sync_finished": (

@@ -24,6 +24,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
@@ -105,6 +106,7 @@ OWNED_OBJECT = Table(
             KIND_FACTS,
         ),
         "events_seen": SEEN,
+        "removed": (MOVED,),
     },
     interprets=(Interpret(
         ("observed",),

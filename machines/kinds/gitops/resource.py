@@ -24,6 +24,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.rules import rule
@@ -70,6 +71,12 @@ def note_owns(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, A
     """Notes how many objects that it owns are not shown."""
     kept = {name: value for name, value in attributes.items() if name != "left_out"}
     return {**kept, "left_out": event.data["left_out"]} if event.data["left_out"] else kept
+
+
+@rule("gitops.note_more", revision=1)
+def note_more(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
+    """Notes more of a failure that is known. What was said of it stays where an event says no more."""
+    return {**attributes, "sync_message": said} if (said := reason_and_message(event)) else attributes
 
 
 @rule("gitops.note_sync", revision=1)
@@ -119,6 +126,7 @@ RESOURCE = Table(
     carries=("observed",),
     fields={
         "told": naming.TOLD,
+        "removed": (MOVED,),
         "events_seen": SEEN,
         "owns": (
             Field("left_out", int, "at least how many of the objects that it owns are not reported", required=True, least=0),
@@ -188,7 +196,8 @@ RESOURCE = Table(
                 Row((LIVE,),                     "unnamed",        NOT_COMPARED, when=SYNC_BY_NAME),
                 Row(EVER,                        "sync_started",   SYNCING,      computes=note_sync),
                 Row(EVER,                        "sync_succeeded", SYNCED,       computes=note_sync),
-                Row(EVER,                        "sync_failed",    SYNC_FAILED,  computes=note_sync),
+                Row((SYNC_FAILED,),              "sync_failed",    SAME,         computes=note_more),
+                Row((ABSENT, DELETED, Live(but=(SYNC_FAILED,))), "sync_failed", SYNC_FAILED, computes=note_sync),
                 Row((LIVE,),                     "removed",        DELETED),
                 Row((LIVE,),                     "owner_gone",     DELETED),
             ),
