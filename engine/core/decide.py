@@ -249,7 +249,8 @@ def _rejected(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Dec
 def _refused(tree: Tree, arrival: Arrival, refusal: Refusal) -> Decision:
     if refusal.invalid:
         return _rejected(tree, arrival, "invalid", refusal.message)
-    return _rejected(tree, arrival, "guard", f"{here(tree, arrival)}: {refusal.message}")
+    reason: Reason = "stale" if refusal.stale else "guard"
+    return _rejected(tree, arrival, reason, f"{here(tree, arrival)}: {refusal.message}")
 
 
 def _take(

@@ -105,10 +105,12 @@ class Refusal(NamedTuple):
 
     message: why, as a sentence for the publisher.
     invalid: True if the event's data is wrong, False if the entity's situation does not allow the event.
+    stale: True if the event is older than what is known.
     """
 
     message: str
     invalid: bool = False
+    stale: bool = False
 
 
 Attributes = Mapping[str, Any]

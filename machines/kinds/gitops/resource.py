@@ -8,12 +8,12 @@ from typing import Any
 
 from phaseline.machines.kinds.gitops import named as naming
 from phaseline.machines.kinds.gitops import observe
-from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, UID, note_events, of_this_life
+from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, note_events, of_this_life
 from phaseline.machines.kinds.gitops.labels import SYNCS, UNCOMPARED
 from phaseline.machines.kinds.gitops.observe import ASIDE, SYNC_FAILED, SYNCING, note_overdue
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
-from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS
+from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS, LISTED, OBJECT, VERSION, with_version
 from phaseline.machines.kinds.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
@@ -52,7 +52,7 @@ BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "by_name", what),) for what in
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
-@rule("gitops.note_observed", revision=5)
+@rule("gitops.note_observed", revision=6)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
@@ -63,7 +63,7 @@ def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[st
     noted = {**of_this_life(kept, data.get("uid")), **found}
     if "overdue" in noted and noted["overdue"] != found.get("progress"):
         del noted["overdue"]
-    return noted
+    return with_version(attributes, noted, data)
 
 
 @rule("gitops.note_owns", revision=1)
@@ -120,7 +120,8 @@ RESOURCE = Table(
               (naming.WHOLE, naming.SYNC_ONLY)),
         Field("prune",          bool, "whether its application says that it is to be pruned"),
         Field("left_out",       int,  "at least how many of the objects that it owns are not shown: a number with one digit that is not 0"),
-        UID,
+        OBJECT,
+        VERSION,
         HAPPENINGS,
     ),
     carries=("observed",),
@@ -135,6 +136,7 @@ RESOURCE = Table(
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
             KIND_FACTS,
+            LISTED,
         ),
     },
     interprets=(Interpret(("observed",), observe.FIELDS, observe.read_observation),),
