@@ -52,6 +52,9 @@ COMMON = (
     Field("message", str, "a sentence for people"),
 )
 """The fields that the data of every event may have. The transition that follows has them too."""
+ANOTHER = "another"
+"""A field that the engine adds to the data of an observation at a declared place: whether it names another thing than
+the one that stands there."""
 UID, IF_VERSION = "uid", "if_version"
 """The field of an observation that says which thing it is about; that of a request: for which version it was meant."""
 IDENTITY = r"[a-z][a-z0-9._-]{0,31}:[!-~]{1,200}"

@@ -69,6 +69,30 @@ def test_an_object_that_is_gone_is_not_there_again(kind: str, at: str) -> None:
     assert state(again, kind, at) in ("Healthy", "Ready")
 
 
+@pytest.mark.parametrize(("kind", "at"), PLACES[:2])
+def test_what_is_said_of_an_object_whose_name_another_has_is_late(kind: str, at: str) -> None:
+    known = there().event(kind, "observed", at, {"live": live("10"), "uid": "k8s:a"})
+    known = known.event(kind, "observed", at, {"live": live("12", uid="b"), "uid": "k8s:b"})
+    before = state(known, kind, at)
+    known.when(kind, "observed", at, {"live": live("11", 0)}).then_rejected("stale", "that of uid b has its name")
+    late = known.when(kind, "observed", at, {"live": None, "desired": GIT, "uid": "k8s:a"})
+    late.then_rejected("stale", "another one than the one that is there")
+    assert state(late, kind, at) == before
+    gone = known.event(kind, "observed", at, {"live": None, "desired": GIT, "uid": "k8s:b"})
+    assert state(gone, kind, at) == "Missing"
+    for uid in "ab":
+        gone.when(kind, "observed", at, {"live": live("20", uid=uid)}).then_rejected("stale")
+
+
+def test_the_end_of_another_thing_ends_no_place() -> None:
+    known = there().event("resource", "observed", APP, {"live": live("12"), "uid": "k8s:a"})
+    known.when("resource", "removed", APP, {"uid": "k8s:z"}).then_rejected("stale", "removed is about k8s:z")
+    repo = testing.given(KINDS).event("git_repo", "fetched", "r", {"uid": "k8s:1"})
+    repo = repo.event("git_repo", "fetched", "r", {"uid": "k8s:2"})
+    repo.when("git_repo", "removed", "r", {"uid": "k8s:1"}).then_rejected("stale")
+    repo.when("git_repo", "removed", "r").then("git_repo", "r", "Deleted")
+
+
 def test_a_version_alone_makes_no_record() -> None:
     known = there().event("resource", "observed", APP, {"live": live("10")})
     assert known.when("resource", "observed", APP, {"live": live("11")}).records == ()

@@ -21,7 +21,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ANSWERS, PHASE, SEEN
 from phaseline.machines.language.endings import is_seen_gone
-from phaseline.machines.language.fields import IF_VERSION, LOG, UID
+from phaseline.machines.language.fields import ANOTHER, IF_VERSION, LOG, UID
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas.records import Cause, Entity, Mark, Record, Rejection
 
@@ -77,6 +77,8 @@ def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> M
         return Decision([reject(tree, arrival, about.reason, about.message)])
     if own in data and own in (UID, IF_VERSION):
         arrival = replace(arrival, data={name: value for name, value in data.items() if name != own})
+    if about.is_new and not about.takes_over and entity is not None and is_there(entity):
+        arrival = replace(arrival, data={**arrival.data, ANOTHER: True})
     if about.takes_over and entity is not None:
         return MeantEvent(about, arrival, blank(kind, entity) if is_there(entity) else None)
     return MeantEvent(about, arrival, entity)
@@ -100,6 +102,8 @@ def of_report(
             "stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there"
         )
     if replaced_by is None:
+        if says_gone and found == "other" and is_there(entity):
+            return RefusedReport("stale", _another(kind, entity, trigger, uid, None))
         return Thing(uid, is_news=found != "known", is_new=found == "other")
     if found == "former":
         return RefusedReport(

@@ -39,6 +39,9 @@ ABOUT_ITSELF = {
 }  # fmt: skip
 """The observations of an object that is an entity itself. They name its uid."""
 
+SHARED = ("git_repo", "bundle")
+"""The kinds of which several objects may be one entity. That the last of them is gone says nothing of which it is."""
+
 Known = Callable[[str], AsyncIterator[Entity]]
 """Gives the entities of a kind that are not deleted, as far as the workers have decided."""
 IsGone = Callable[[str], Awaitable[bool]]
@@ -60,7 +63,8 @@ class Roots:
         kind = OWN_OBJECT.get(sort)
         if kind != event.kind:
             return event
-        if event.trigger in ABOUT_ITSELF and (uid := identified(uid_of(manifest), sort[1])):
+        is_shared = event.trigger == "removed" and kind in SHARED
+        if event.trigger in ABOUT_ITSELF and not is_shared and (uid := identified(uid_of(manifest), sort[1])):
             event = event._replace(data={**(event.data or {}), **uid})
         if event.trigger == "removed":
             self._there[kind].pop(event.id, None)

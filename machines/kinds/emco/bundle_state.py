@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from phaseline.machines.kinds.emco.readiness import READINESS, is_ready
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult
-from phaseline.machines.kinds.kubernetes.observation import named, older
+from phaseline.machines.kinds.kubernetes.observation import named, older, succeeding
 from phaseline.machines.kinds.kubernetes.profiles import MISSING, NOT_ASSESSED, SOURCE_ORDER
 from phaseline.machines.language.endings import known_of
 from phaseline.machines.language.predicates import Scene
@@ -123,7 +123,7 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 # ---- the attributes that the tables keep of a report
 
 
-@rule("emco.note_report", revision=3, uses=(HEALTH, READINESS))
+@rule("emco.note_report", revision=4, uses=(HEALTH, READINESS))
 def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Notes the listed resources, the supported kinds and the event of a report; a repeated report changes nothing.
 
@@ -144,7 +144,8 @@ def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str,
         return Refusal(f"data: {error}", invalid=True)
     kept = {
         **attributes,
-        **named(event.data),
+        **(named_now := named(event.data)),
+        **(succeeding(attributes, named_now["uid"]) if named_now else {}),
         "report": event.sequence,
         "digest": digest,
         "listed": found,

@@ -12,6 +12,7 @@ from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.observation import (
+    FORMER,
     KIND_FACTS,
     LISTED,
     OBJECT,
@@ -19,7 +20,7 @@ from phaseline.machines.kinds.kubernetes.observation import (
     ObservedPair,
     gone,
     late,
-    named,
+    object_of,
     with_version,
 )
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
@@ -63,7 +64,7 @@ SAID = (
 """The triggers of agents that have judged by themselves, each with its state."""
 
 
-@rule("fleet.observed", revision=5, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("fleet.observed", revision=6, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show, the first that applies.
 
@@ -80,7 +81,7 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
         return old
     if live is None and is_known and desired is None:
         return gone(is_known=before is not None)
-    return {**_judged(pair, scene, event), **named(live)}
+    return {**_judged(pair, scene, event), **object_of(before, live)}
 
 
 def _judged(pair: ObservedPair, scene: Scene, event: RuleEvent) -> Mapping[str, Any]:
@@ -107,11 +108,11 @@ def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
     return {**attributes, "why": reason_and_message(event) if reason is None else reason}
 
 
-@rule("fleet.note_observation", revision=1)
+@rule("fleet.note_observation", revision=2)
 def note_observation(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the reason, and which object was observed."""
-    uid = event.data.get("uid")
-    after = {**note_reason(attributes, event), **({"uid": uid} if uid else {})}
+    names = (OBJECT.name, FORMER.name)
+    after = {**note_reason(attributes, event), **{name: event.data[name] for name in names if name in event.data}}
     return with_version(attributes, after, event.data)
 
 
@@ -131,7 +132,7 @@ BUNDLE_RESOURCE = Table(
         "group; `namespace` is `-` if it has none.",
     intents=(),
     derived=("owner_gone", "unlisted"),
-    attributes=(Field("why", str, "why it is not ready"), OBJECT, VERSION),
+    attributes=(Field("why", str, "why it is not ready"), OBJECT, VERSION, FORMER),
     carries=("observed",),
     fields={
         "undeclared": (Field("lives", bool, "false if nothing says that it still lives: it is gone then"),),

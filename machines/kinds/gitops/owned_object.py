@@ -14,6 +14,7 @@ from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
 from phaseline.machines.kinds.kubernetes.manifest_id import ManifestId
 from phaseline.machines.kinds.kubernetes.observation import (
+    FORMER,
     KIND_FACTS,
     LISTED,
     OBJECT,
@@ -58,10 +59,10 @@ NESTED_BY, PARTED_BY = "~", ":"
 """What separates an object from the one that it made, and the parts of a name: group, kind, namespace, name."""
 EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
-NOTED = ("health_message", "evidence", "concerns", "uid")
+NOTED = ("health_message", "evidence", "concerns", "uid", "former_uids")
 
 
-@rule("gitops.observed_owned", revision=2, uses=(HEALTH, SCRIPTS, revisions))
+@rule("gitops.observed_owned", revision=3, uses=(HEALTH, SCRIPTS, revisions))
 def read_owned(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The health of an object that another one made, by the settings of its application."""
     pair = ObservedPair(event.data.get("live"), None, False, ObservedPair.of(event.data).facts)
@@ -83,7 +84,7 @@ def _mismatch(live: Mapping[str, Any], entity_id: str) -> str:
     return ManifestId.of(live).mismatch(f"{group}:{kind}", namespace, name)
 
 
-@rule("gitops.note_owned", revision=2)
+@rule("gitops.note_owned", revision=3)
 def note_owned(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the results of the observation."""
     data = event.data
@@ -110,6 +111,7 @@ OWNED_OBJECT = Table(
         Field("concerns",       dict, "conditions that say of a failure and do not decide its health", many=True),
         OBJECT,
         VERSION,
+        FORMER,
         HAPPENINGS,
     ),
     carries=("observed",),

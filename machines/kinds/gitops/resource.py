@@ -13,7 +13,7 @@ from phaseline.machines.kinds.gitops.labels import SYNCS, UNCOMPARED
 from phaseline.machines.kinds.gitops.observe import ASIDE, SYNC_FAILED, SYNCING, note_overdue
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
-from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS, LISTED, OBJECT, VERSION, with_version
+from phaseline.machines.kinds.kubernetes.observation import FORMER, KIND_FACTS, LISTED, OBJECT, VERSION, with_version
 from phaseline.machines.kinds.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
@@ -52,7 +52,7 @@ BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "by_name", what),) for what in
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
-@rule("gitops.note_observed", revision=6)
+@rule("gitops.note_observed", revision=7)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
@@ -122,6 +122,7 @@ RESOURCE = Table(
         Field("left_out",       int,  "at least how many of the objects that it owns are not shown: a number with one digit that is not 0"),
         OBJECT,
         VERSION,
+        FORMER,
         HAPPENINGS,
     ),
     carries=("observed",),

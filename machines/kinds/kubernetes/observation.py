@@ -14,7 +14,7 @@ from phaseline.machines.kinds.kubernetes.kind_facts import FIELD, UNTOLD, KindFa
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, NO_NAMESPACE, ManifestId
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.language.endings import is_seen_gone
-from phaseline.machines.language.fields import Field, Refusal
+from phaseline.machines.language.fields import ANOTHER, Field, Refusal
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import DELETED
@@ -94,6 +94,8 @@ OBJECT = Field("uid", str, "the uid of its object in the cluster")
 VERSION = Field(
     "object_version", int, "the resourceVersion of its object, as it was when something of it changed here last"
 )
+FORMER = Field("former_uids", str, "the uids of the last objects that had its name before", many=True)
+MOST_FORMER = 4
 LISTED = Field(
     "listed", bool, "whether a list of what is there says so: that counts however old its version is, because an API "
     "server that was put back from a backup counts from lower numbers on"
@@ -114,6 +116,25 @@ def named(live: Manifest | None) -> dict[str, Any]:
     return found
 
 
+def object_of(before: SceneEntity | None, live: Manifest | None) -> dict[str, Any]:
+    """The attributes that name an object, its version, and the objects that had its name before."""
+    found = named(live)
+    if not found or before is None:
+        return found
+    known, phase = before.attributes, before.facets[0].base.phase
+    return (
+        found if phase == DELETED and not is_seen_gone(phase, known) else {**found, **succeeding(known, found["uid"])}
+    )
+
+
+def succeeding(known: Mapping[str, Any], uid: str) -> dict[str, Any]:
+    """The attribute that holds the uids of earlier objects, where these attributes are known of the last one."""
+    last, former = known.get("uid"), known.get(FORMER.name, ())
+    if last not in (None, uid):
+        former = [*(one for one in former if one not in (uid, last)), last][-MOST_FORMER:]
+    return {FORMER.name: [*former]} if former else {}
+
+
 def late(before: SceneEntity | None, data: Mapping[str, Any], *, is_gone: bool = False) -> Refusal | None:
     """Why an observation is not taken: its object was seen later, or seen to be gone; None if nothing shows that.
 
@@ -121,9 +142,11 @@ def late(before: SceneEntity | None, data: Mapping[str, Any], *, is_gone: bool =
     """
     if before is None or data.get(LISTED.name):
         return None
-    phase, known = before.facets[0].base.phase, before.attributes
+    phase, known, live = before.facets[0].base.phase, before.attributes, data.get("live")
     is_over = is_seen_gone(phase, known)
-    return None if phase == DELETED and not is_over else older(known, data.get("live"), is_gone=is_gone or is_over)
+    if live is None and data.get(ANOTHER):
+        return Refusal("the object that is gone is another one than the one that is there", stale=True)
+    return None if phase == DELETED and not is_over else older(known, live, is_gone=is_gone or is_over)
 
 
 def older(known: Mapping[str, Any], live: Manifest | None, *, is_gone: bool = False) -> Refusal | None:
@@ -132,6 +155,10 @@ def older(known: Mapping[str, Any], live: Manifest | None, *, is_gone: bool = Fa
     An API server never gives a uid again, and the versions of one object grow. is_gone: as in `late`.
     """
     found = named(live)
+    if found and found["uid"] in known.get(FORMER.name, ()):
+        return Refusal(
+            f"the object of uid {found['uid']} is gone: that of uid {known.get('uid')} has its name", stale=True
+        )
     if not found or found["uid"] != known.get("uid"):
         return None
     version, last = found.get(VERSION.name), known.get(VERSION.name)
