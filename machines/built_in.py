@@ -92,7 +92,7 @@ PRODUCTS = (
 """Their tables and bans are named, not imported: a process that reads nodes needs four tables of sixteen."""
 BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
-SOUND = "f7fa3db99217"
+SOUND = "48d04d38f40b"
 """The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
 
 

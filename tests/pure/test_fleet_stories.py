@@ -404,6 +404,11 @@ def test_late_news_of_a_deployment_that_was_seen_to_be_gone_begins_nothing(trigg
     again.then("bundle_deployment", ON, "Ready")
 
 
+def test_a_setting_begins_no_new_life_of_a_deployment() -> None:
+    gone = deployed().event("bundle_deployment", "removed", ON)
+    gone.when("bundle_deployment", "configure", ON, {"missing_is": "not_ready"}).then_rejected("illegal")
+
+
 @pytest.mark.parametrize("trigger", ["applied", "staged"])
 def test_what_became_of_a_deployment_begins_no_new_life_of_it(trigger: str) -> None:
     gone = deployed().event("bundle_deployment", "removed", ON)

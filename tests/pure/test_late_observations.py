@@ -93,6 +93,16 @@ def test_the_end_of_another_thing_ends_no_place() -> None:
     repo.when("git_repo", "removed", "r").then("git_repo", "r", "Deleted")
 
 
+def test_what_became_of_a_sync_or_a_rollout_begins_no_new_life() -> None:
+    known = there().event("resource", "removed", APP)
+    for trigger in ("sync_started", "sync_succeeded", "sync_failed"):
+        known.when("resource", trigger, APP).then_rejected("illegal").then("resource", APP, "Deleted")
+    gone = there().event("application", "removed", "s/a")
+    gone.when("application", "stepped", "s/a", {"rollout_step": 1}).then_rejected("illegal")
+    again = gone.event("application", "configure", "s/a")
+    assert again.when("application", "stepped", "s/a", {"rollout_step": 1}).rejection is None
+
+
 def test_a_version_alone_makes_no_record() -> None:
     known = there().event("resource", "observed", APP, {"live": live("10")})
     assert known.when("resource", "observed", APP, {"live": live("11")}).records == ()

@@ -212,7 +212,7 @@ BUNDLE_DEPLOYMENT = Table(
             Row((LIVE,),   "apply_failed", ERR_APPLIED, given={"stage": ERR_APPLIED}, computes=note_ids),
             Row((LIVE,),   "apply_failed", READY,       given={"stage": READY},       computes=note_ids),
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),
-            Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
+            Row((ABSENT,), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
             *(Row(EVER,    "observed",   stage_, given={"stage": stage_, "held": held}, sets=held if held in HELD else None,
                   clears=tuple(one for one in HELD if one != held), assigns=SEEN_BY, computes=note_observed)
