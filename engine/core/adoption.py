@@ -7,10 +7,14 @@ Belongs here: finding missing parents, and adopting them. Does not: the event's 
 from typing import NamedTuple
 
 from phaseline.engine.core.changeset import Changeset, Origin
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.sources.numbers import is_before
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.endings import is_seen_gone
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import ancestor_id, id_above
 
 PHASE_TEXTS = {ABSENT: "unknown", DELETED: "deleted"}
@@ -39,17 +43,22 @@ def has_parent(tree: Tree, kind: Kind, entity_id: str) -> bool:
     return parent is not None and parent.facets[0].base.phase != DELETED
 
 
-def missing_parent(tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool) -> MissingParent | None:
+def missing_parent(
+    tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool, new: Arrival | None = None
+) -> MissingParent | None:
     """The nearest ancestor that is missing, preferably one that cannot be adopted; None if the parent is there.
 
-    A deleted ancestor further up counts before a missing one below it, because nothing lives below it.
+    A deleted ancestor further up counts before a missing one below it, because nothing lives below it. One that is
+    known by anything is adopted again. But news of what was below it does not undo that it was seen to be gone: only a
+    request does, or an event about a thing that no life which has ended was (new), if its source did not tell the end
+    after it.
     """
     missing: MissingParent | None = None
     while kind.parent is not None:
         parent_id, parent = ancestor_id(entity_id, kind.parent_arity), tree.kinds[kind.parent]
         entity = tree.entities[kind.parent].get(parent_id)
         known_by = parent.table.known_by
-        if entity is not None and not (known_by == "anything" and _is_deleted(entity)):
+        if entity is not None and not (known_by == "anything" and _may_live_again(entity, new, is_intent=is_intent)):
             if _is_deleted(entity):
                 return MissingParent(f"{kind.parent}/{parent_id}", DELETED, adoptable=False)
             return missing
@@ -67,6 +76,13 @@ def has_all_above(tree: Tree, kind: Kind, entity_id: str) -> bool:
         if tree.get(kind.name, ancestor_id(entity_id, kind.arity)) is None:
             return False
     return True
+
+
+def _may_live_again(entity: Entity, new: Arrival | None, *, is_intent: bool) -> bool:
+    phase = entity.facets[0].base.phase
+    if phase != DELETED or is_intent or not is_seen_gone(phase, entity.attributes):
+        return phase == DELETED
+    return new is not None and not is_before(entity, new)
 
 
 def _is_deleted(entity: SceneEntity) -> bool:

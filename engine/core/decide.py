@@ -104,7 +104,8 @@ def _decide(
     if isinstance(read, Decision):
         return read
     arrival = read
-    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
+    asks = kind.roles[arrival.trigger] == "intent"
+    missing = missing_parent(tree, kind, arrival.id, is_intent=asks, new=arrival if about.is_new else None)
     if missing is not None and not missing.adoptable:
         return Decision([below_missing(tree, arrival, missing)])
     if arrival.trigger in kind.interprets:
@@ -248,7 +249,8 @@ def _rejected(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Dec
 def _refused(tree: Tree, arrival: Arrival, refusal: Refusal) -> Decision:
     if refusal.invalid:
         return _rejected(tree, arrival, "invalid", refusal.message)
-    return _rejected(tree, arrival, "guard", f"{here(tree, arrival)}: {refusal.message}")
+    reason: Reason = "stale" if refusal.stale else "guard"
+    return _rejected(tree, arrival, reason, f"{here(tree, arrival)}: {refusal.message}")
 
 
 def _take(

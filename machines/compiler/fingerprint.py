@@ -36,7 +36,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 6)
+LANGUAGE = Revision("phaseline.tables", 7)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -103,7 +103,7 @@ WORDS: Mapping[type, Word] = {
     Live: Word("live", {"but": "but", "has": "has"}),
     Above: Word("above", {"kind": "kind", "phases": "phases", "facet": "facet", "base": "base", "or_has": "or_has"}),
     AttributeIs: Word("attribute_is", {"kind": "kind", "name": "name", "value": "value", "or_of": "or_of"}),
-    Child: Word("child", {"of": "of", "kind": "kind", "named": "named", "phases": "phases", "none": "none"}),
+    Child: Word("child", {"of": "of", "kind": "kind", "named": "named", "phases": "phases", "none": "none", "or_has": "or_has"}),
     AnyBelow: Word("any_below", {
         "of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has", "lacks": "lacks",
         "fewer_than": "fewer_than",

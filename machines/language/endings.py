@@ -8,6 +8,7 @@ afterwards (`engine.core.after_end`).
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from phaseline.machines.language.fields import Field
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.signals import TOLD as STANDING
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Label, Role
@@ -22,6 +23,8 @@ SHOWS = "shows"
 """The attribute of a Deleted entity that may still be there: what was reported of it last. See `ReportAfterEnd`."""
 ABANDON = "abandon"
 """The field of a request that gives up what cannot be seen to be gone."""
+MOVED = Field("moved", bool, "whether it only left this place: nobody saw that it is gone, and it may come back")
+"""The field of an observation that something is there no more, of kinds whose things change their places."""
 
 Attributes = Mapping[str, Any]
 
@@ -41,10 +44,10 @@ class ReportAfterEnd(NamedTuple):
 
 
 def end_of(trigger: str, role: Role, data: Mapping[str, Any]) -> str | None:
-    """How a life ends with a trigger; None where its end is a decision, as that of a declaration."""
+    """How a life ends with a trigger; None where its end is a decision, or where the thing is at another place."""
     if trigger == OWNER_GONE or (role == "intent" and data.get(ABANDON)):
         return ASSUMED
-    return SEEN if role == "observation" else None
+    return SEEN if role == "observation" and not data.get(MOVED.name) else None
 
 
 def with_end(attributes: Attributes, end: str | None) -> Attributes:
@@ -68,6 +71,11 @@ def still_there(attributes: Attributes, shown: ReportAfterEnd) -> Attributes:
 def is_unseen(attributes: Attributes) -> bool:
     """Whether nobody saw that an entity whose life is over is gone."""
     return attributes.get(END) in (ASSUMED, CONTRADICTED)
+
+
+def is_seen_gone(phase: str, attributes: Attributes) -> bool:
+    """Whether an entity is Deleted, and somebody saw that what it was is gone."""
+    return phase == DELETED and attributes.get(END) == SEEN
 
 
 def is_left_behind(phase: str, attributes: Attributes) -> bool:

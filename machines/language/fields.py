@@ -54,6 +54,9 @@ COMMON = (
     Field("message", str, "a sentence for people"),
 )
 """The fields that the data of every event may have. The transition that follows has them too."""
+ANOTHER = "another"
+"""A field that the engine adds to the data of an observation at a declared place: whether it names another thing than
+the one that stands there."""
 UID, IF_VERSION = "uid", "if_version"
 """The field of an observation that says which thing it is about; that of a request: for which version it was meant."""
 IDENTITY = r"[a-z][a-z0-9._-]{0,31}:[!-~]{1,200}"
@@ -107,10 +110,12 @@ class Refusal(NamedTuple):
 
     message: why, as a sentence for the publisher.
     invalid: True if the event's data is wrong, False if the entity's situation does not allow the event.
+    stale: True if the event is older than what is known.
     """
 
     message: str
     invalid: bool = False
+    stale: bool = False
 
 
 Attributes = Mapping[str, Any]

@@ -136,9 +136,15 @@ class Above:
         return f"the {self.kind}{chr(39) + 's base' if self.base else ''}"
 
 
+def _living(scene: Scene, entity_id: str, kind: str) -> SceneEntity | None:
+    """The ancestor of that kind, or the entity itself; None where it is unknown, or where its life is over."""
+    found = scene.above(entity_id, kind)
+    return None if found is None or found.facets[0].base.phase == "Deleted" else found
+
+
 @dataclass(frozen=True, slots=True)
 class AttributeIs:
-    """True while an attribute of the entity, or of an ancestor, has a value. False while that entity is unknown.
+    """True while an attribute of the entity, or of an ancestor, has a value. False while that is unknown or Deleted.
 
     kind: the entity's own kind, or the kind of the ancestor.
     name: the name of the attribute.
@@ -152,16 +158,16 @@ class AttributeIs:
     or_of: str | None = None
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
-        """Compare the attribute; False while the entity is unknown."""
-        if scene.above(entity_id, self.kind) is None:
+        """Compare the attribute; False while nothing lives that has it."""
+        if _living(scene, entity_id, self.kind) is None:
             return False
         value = self._value(scene, entity_id)
         return value in self.value if isinstance(self.value, tuple) else value == self.value
 
     def _value(self, scene: Scene, entity_id: str) -> object:
-        entity = scene.above(entity_id, self.kind)
+        entity = _living(scene, entity_id, self.kind)
         value = None if entity is None else entity.attributes.get(self.name)
-        if value is None and self.or_of is not None and (above := scene.above(entity_id, self.or_of)) is not None:
+        if value is None and self.or_of is not None and (above := _living(scene, entity_id, self.or_of)) is not None:
             value = above.attributes.get(self.name)
         return value
 
@@ -171,8 +177,11 @@ class AttributeIs:
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`the node_pool's autoscaling_mode is not set`, `Recycle`."""
-        if scene.above(entity_id, self.kind) is None:
-            return Unmet(f"the {self.kind} is unknown", f"its {self.name} to be {self._wanted}")
+        if _living(scene, entity_id, self.kind) is None:
+            known = scene.above(entity_id, self.kind) is not None
+            return Unmet(
+                f"the {self.kind} is {'deleted' if known else 'unknown'}", f"its {self.name} to be {self._wanted}"
+            )
         return Unmet(f"{self._what} is {_named(self._value(scene, entity_id))}", self._wanted)
 
     @property
@@ -193,6 +202,7 @@ class Child:
     named: the attribute of the entity that holds the last part of the child's id.
     phases: the phases of which one must be there, in the child's first facet.
     none: the answer if that attribute is not set.
+    or_has: conditions of which one does as well, whatever the phase is.
     """
 
     of: str
@@ -200,6 +210,7 @@ class Child:
     named: str
     phases: tuple[str, ...]
     none: bool = False
+    or_has: tuple[str, ...] = ()
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the child's first facet; False while the child is unknown."""
@@ -208,18 +219,21 @@ class Child:
         if name is None:
             return self.none
         child = scene.above(f"{entity_id}/{name}", self.kind)
-        return child is not None and child.facets[0].state.phase in self.phases
+        if child is None:
+            return False
+        found = child.facets[0].state
+        return found.phase in self.phases or any(condition in found.conditions for condition in self.or_has)
 
     def text(self) -> str:
         """`it has no context, or the app_context that its context names is Terminated`."""
         none = f"it has no {self.named}, or " if self.none else ""
-        return f"{none}the {self.kind} that its {self.named} names is {or_list(self.phases)}"
+        return f"{none}the {self.kind} that its {self.named} names is {or_list((*self.phases, *self.or_has))}"
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`the app_context that its context names (c1) is Instantiating`, `Terminated or none`."""
         entity = scene.above(entity_id, self.of)
         name = None if entity is None else entity.attributes.get(self.named)
-        wanted = or_list((*self.phases, *(("none",) if self.none else ())))
+        wanted = or_list((*self.phases, *self.or_has, *(("none",) if self.none else ())))
         if name is None:
             return Unmet(f"it has no {self.named}", f"one that is {wanted}")
         found = states_of(scene.above(f"{entity_id}/{name}", self.kind), 0)

@@ -141,12 +141,20 @@ def test_a_rejection_lists_what_a_publisher_could_send_now() -> None:
     )
 
 
-def test_an_event_below_a_deleted_parent_makes_the_parent_known_again() -> None:
+def test_an_event_about_another_thing_below_a_deleted_parent_makes_the_parent_known_again() -> None:
     history = story(*BUILT, ("van", "left", "d/v"), ("depot", "razed", "d"))
-    assert moves_of(history.take(event("van", "built", "d/v"))) == [
+    for late in (
+        event("van", "built", "d/v"),
+        event("van", "built", "d/v", {"uid": "vin:1"}),
+        event("van", "built", "d/w"),
+    ):
+        [refused] = history.decide(late).records
+        assert isinstance(refused, Rejection)
+        assert refused.reason == "unknown_parent"
+    assert moves_of(history.take(event("van", "built", "d/w", {"uid": "vin:1"}))) == [
         ("depot/d phase", "Open", "adopt"),
-        ("van/d/v phase", "Parked", "built"),
-        ("van/d/v load", "Empty", "built"),
+        ("van/d/w phase", "Parked", "built"),
+        ("van/d/w load", "Empty", "built"),
     ]
 
 

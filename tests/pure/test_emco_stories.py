@@ -7,6 +7,7 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition, own_facets
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource, told
 from tests.support.strategies import Sent, event
+from tests.support.virtual_clock import SECOND, Clock
 
 A, B = resource("dep+Deployment"), resource("svc+Service")
 
@@ -58,6 +59,37 @@ def test_a_failed_apply_is_tried_again_by_instantiating_the_same_context() -> No
     life.do("app_context", "instantiate", context())
     assert [life.state("rsync_resource", A), life.state("rsync_resource", B)] == ["Applied", "Pending"]
     assert life.state("app_context", context()) == "Instantiating"
+
+
+def test_what_failed_may_be_applied_after_all() -> None:
+    life = instantiated(A).do("rsync_resource", "failed", A)
+    assert life.attributes("rsync_resource", A)["failure"] == "rsync does not say why"
+    assert life.do("rsync_resource", "applied", A).state("app_context", context()) == "Instantiated"
+    gone = instantiated(A).do("rsync_resource", "failed", A).do("emco_resource", "terminate", GROUP)
+    gone.do("rsync_resource", "failed", A, message="a finalizer")
+    assert gone.refused("rsync_resource", "applied", A).reason == "guard"
+    assert gone.state("app_context", context()) == "TerminateFailed"
+
+
+def test_a_group_whose_context_is_stalled_is_updated_and_terminated_again() -> None:
+    clock = Clock(KINDS)
+    for trigger in ("create", "approve"):
+        clock.say(1, "emco_resource", trigger, GROUP)
+    for name in (CTX, NEW):
+        clock.say(1, "app_context", "create", context(name), deadline=60)
+    clock.say(2, "rsync_resource", "add", A)
+    clock.say(3, "emco_resource", "instantiate", GROUP, context=CTX)
+    clock.until(100 * SECOND)
+    assert clock.shown("app_context", context()) == "Instantiating [Stalled]"
+    clock.say(101, "emco_resource", "update", GROUP, context=NEW)
+    clock.until(200 * SECOND)
+    assert clock.shown("app_context", context()) == "Updating [Stalled]"
+    clock.say(201, "emco_resource", "terminate", GROUP)
+    assert clock.shown("app_context", context()) == "Terminating"
+    clock.until(300 * SECOND)
+    assert clock.shown("app_context", context()) == "Terminating [Stalled]"
+    clock.say(301, "emco_resource", "terminate", GROUP)
+    assert clock.shown("app_context", context()) == "Terminating"
 
 
 def test_terminate_while_instantiating_waits_until_rsync_has_stopped() -> None:

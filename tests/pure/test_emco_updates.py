@@ -78,7 +78,7 @@ def test_an_update_that_the_current_context_cannot_take_is_rejected_and_changes_
     life = instantiated(A, B).each("applied", A).context(NEW_A, ctx=NEW)
     refused = life.refused("emco_resource", "update", GROUP, context=NEW)
     assert refused.reason == "guard"
-    assert "is Instantiating, update needs Instantiated or InstantiateFailed" in refused.message
+    assert "is Instantiating, update needs Instantiated, InstantiateFailed or Stalled" in refused.message
     assert contexts(life) == ["Instantiating", "Created"]
     life.do("emco_resource", "stop", GROUP)
     life.refused("emco_resource", "update", GROUP, context=NEW)  # a stop does not end what is under way

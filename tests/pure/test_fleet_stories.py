@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline import testing
+from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.kinds.fleet.counts import of_deployments, of_resources
-from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.records import Entity, Rejection, State, Transition
 from tests.support.fleet_history import BUNDLE, ON, FleetHistory, part
 from tests.support.gitops_history import KINDS, GitOpsHistory
 from tests.support.manifests import deployment, kubernetes_object
@@ -332,8 +333,167 @@ def test_a_check_in_of_a_cluster_brings_no_removed_deployment_back() -> None:
 def test_the_commit_of_a_repository_that_is_gone_judges_nobody() -> None:
     life = testing.given(KINDS).event("git_repo", "fetched", "infra", {"commit": "c2"})
     gone = life.event("git_repo", "removed", "infra")
-    ids = {"target": "v1", "applied": "v1", "ready": True, "commit": "c1"}
+    ids = {"target": "v1", "applied": "v1", "ready": True, "commit": "c1", "uid": "k8s:new"}
     gone.when("bundle_deployment", "observed", ON, ids).then("bundle_deployment", ON, "Ready")
+
+
+def deployed() -> testing.Given:
+    """A repository, its bundle, and a deployment of it that is ready."""
+    life = testing.given(KINDS).event("git_repo", "fetched", "infra", {"uid": "k8s:repo"})
+    life = life.event("bundle", "created", BUNDLE, {"uid": "k8s:bundle"})
+    return life.event("bundle_deployment", "observed", ON, {**READY_ON, "uid": "k8s:1"})
+
+
+READY_ON = {"target": "v1", "applied": "v1", "ready": True}
+LATE: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("bundle_deployment", "observed", ON, {**READY_ON, "uid": "k8s:1"}), ("bundle_deployment", "observed", ON, READY_ON),
+    ("bundle_deployment", "applied", ON, {"deployment_id": "v1"}), ("bundle", "created", BUNDLE, {"uid": "k8s:bundle"}),
+    ("bundle", "rollout", BUNDLE, {"waiting": 0}), ("bundle", "failed", BUNDLE, {"message": "no"}),
+    ("bundle_resource", "ready", part(1), {}), ("bundle_deployment", "observed", f"{BUNDLE}/c2", READY_ON),
+)  # fmt: skip
+"""News of what was below a repository, none of which proves that it is there again."""
+
+
+@pytest.mark.parametrize(("kind", "trigger", "at", "data"), LATE)
+def test_late_news_of_what_was_below_brings_no_repository_back(kind: str, trigger: str, at: str, data: Any) -> None:
+    gone = deployed().event("git_repo", "removed", "infra")
+    late = gone.when(kind, trigger, at, data)
+    late.then_rejected("unknown_parent", "is deleted")
+    late.then("git_repo", "infra", "Deleted").then("bundle_deployment", ON, "Deleted")
+
+
+def test_another_thing_shows_that_its_repository_is_there_again() -> None:
+    """It is seen before the repository and the bundle are, because they are watched one by one."""
+    gone = deployed().event("git_repo", "removed", "infra")
+    for at in (ON, f"{BUNDLE}/c2"):
+        again = gone.when("bundle_deployment", "observed", at, {**READY_ON, "uid": "k8s:2"})
+        again.then("bundle_deployment", at, "Ready").then("git_repo", "infra", "Ready")
+    again = gone.when("bundle", "created", BUNDLE, {"uid": "k8s:other"})
+    again.then("bundle", BUNDLE, "Pending [NoDeployment]").then("git_repo", "infra", "Pending [NoDeployment]")
+    gone.when("bundle_deployment", "target", ON, {"deployment_id": "v2"}).then_rejected("unknown_parent")
+    back = gone.event("git_repo", "fetched", "infra", {"uid": "k8s:repo2"})
+    back.when("bundle_deployment", "target", ON, {"deployment_id": "v2"}).then("bundle_deployment", ON, "WaitApplied")
+
+
+def test_another_thing_that_was_numbered_before_the_end_is_late() -> None:
+    numbered = testing.given(KINDS).event("git_repo", "fetched", "infra", source="/f", sequence=1)
+    gone = numbered.event("git_repo", "removed", "infra", source="/f", sequence=3)
+    data = {**READY_ON, "uid": "k8s:2"}
+    gone.when("bundle_deployment", "observed", ON, data, source="/f", sequence=2).then_rejected("unknown_parent")
+    gone.when("bundle_deployment", "observed", ON, data, source="/f", sequence=4).then("git_repo", "infra", "Ready")
+
+
+def test_words_that_are_missing_take_no_reason_away() -> None:
+    life = FleetHistory().put()
+    for said in ({"message": "out of memory"}, {}):
+        life.do("bundle_resource", "not_ready", part(0), **said).do("bundle", "failed", BUNDLE, **said)
+        life.do("git_repo", "fetch_failed", "infra", **said)
+    for kind, at in (("bundle_resource", part(0)), ("bundle", BUNDLE), ("git_repo", "infra")):
+        assert life.attributes(kind, at)["why"] == "out of memory"
+    life.do("bundle_resource", "missing", part(0)).do("bundle", "recovered", BUNDLE).do("bundle", "failed", BUNDLE)
+    assert (life.attributes("bundle_resource", part(0))["why"], life.attributes("bundle", BUNDLE).get("why")) == (
+        "",
+        None,
+    )
+
+
+@pytest.mark.parametrize("trigger", ["observed", "target", "checked_in"])
+def test_late_news_of_a_deployment_that_was_seen_to_be_gone_begins_nothing(trigger: str) -> None:
+    said: dict[str, dict[str, Any]] = {"target": {"deployment_id": "v1"}, "checked_in": {"last_seen": None}}
+    data = said.get(trigger, READY_ON)
+    gone = deployed().event("bundle_deployment", "removed", ON)
+    late = gone.when("bundle_deployment", trigger, ON, {**data, "uid": "k8s:1"})
+    late.then_rejected("stale", "seen to be gone").then("bundle_deployment", ON, "Deleted")
+    again = gone.when("bundle_deployment", "observed", ON, {**READY_ON, "uid": "k8s:2"})
+    again.then("bundle_deployment", ON, "Ready")
+
+
+def test_a_setting_begins_no_new_life_of_a_deployment() -> None:
+    gone = deployed().event("bundle_deployment", "removed", ON)
+    gone.when("bundle_deployment", "configure", ON, {"missing_is": "not_ready"}).then_rejected("illegal")
+
+
+@pytest.mark.parametrize("trigger", ["applied", "staged"])
+def test_what_became_of_a_deployment_begins_no_new_life_of_it(trigger: str) -> None:
+    gone = deployed().event("bundle_deployment", "removed", ON)
+    gone.when("bundle_deployment", trigger, ON, {"deployment_id": "v1"}).then_rejected("illegal")
+    gone.when("bundle_deployment", "target", ON, {"deployment_id": "v1"}).then("bundle_deployment", ON, "WaitApplied")
+
+
+def test_an_error_of_what_is_gone_begins_nothing() -> None:
+    gone = deployed().event("git_repo", "removed", "infra")
+    gone.when("git_repo", "failed", "infra", {"message": "no"}).then_rejected("illegal")
+    gone.when("git_repo", "fetched", "infra", {"uid": "k8s:repo"}).then_rejected("stale", "seen to be gone")
+    gone.when("git_repo", "fetched", "infra", {"uid": "k8s:repo2"}).then("git_repo", "infra", "Pending")
+    gone.when("git_repo", "fetch_failed", "infra").then("git_repo", "infra", "NotReady [GitError]")
+
+
+def test_holding_back_makes_no_state_worse() -> None:
+    facet = KINDS["bundle_deployment"].machines[0].facet
+    named = {(label.phase, label.condition) for label in facet.labels}
+    for phase in {label.phase for label in facet.labels} - {"Ready"}:
+        for held in facet.sticky:
+            assert (phase, held) in named
+            assert class_of(facet, State(phase, (held,))) == class_of(facet, State(phase)), phase
+
+
+def test_what_was_told_to_be_elsewhere_may_come_back() -> None:
+    for kind, trigger, at, uid in (
+        ("git_repo", "fetched", "infra", "k8s:repo"), ("bundle", "created", BUNDLE, "k8s:bundle"),
+        ("bundle_deployment", "observed", ON, "k8s:1"),
+    ):  # fmt: skip
+        left = deployed().event(kind, "removed", at, {"moved": True})
+        assert "end" not in left.entity(kind, at).attributes
+        assert left.when(kind, trigger, at, {"uid": uid}).rejection is None
+
+
+def why(given: testing.Given | testing.Then) -> tuple[str, str]:
+    found = given.entity("bundle_deployment", ON)
+    return str(found.facets[0].state), found.attributes["why"]
+
+
+def test_a_failure_keeps_its_reason_until_its_own_deployment_is_applied() -> None:
+    wanted = testing.given(KINDS).event("bundle_deployment", "target", ON, {"deployment_id": "v1"})
+    failed = wanted.event("bundle_deployment", "apply_failed", ON, {"message": "quota"})
+    assert why(failed.event("bundle_deployment", "staged", ON, {"deployment_id": "v2"})) == ("ErrApplied", "quota")
+    assert why(failed.event("bundle_deployment", "applied", ON, {"deployment_id": "v0"})) == ("ErrApplied", "quota")
+    other = failed.event("bundle_deployment", "target", ON, {"deployment_id": "v2"})
+    assert why(other) == ("WaitApplied", "")
+    again = other.event("bundle_deployment", "target", ON, {"deployment_id": "v1"})
+    assert why(again) == ("ErrApplied", "quota")
+    applied = again.event("bundle_deployment", "applied", ON, {"deployment_id": "v1"})
+    assert why(applied) == ("Ready", "")
+    assert "failed" not in applied.entity("bundle_deployment", ON).attributes
+
+
+@pytest.mark.parametrize(
+    ("found", "state", "reason"),
+    [
+        ({"target": "v1", "apply_failed": True}, "ErrApplied", "v1 could not be applied, and nothing says why"),
+        ({"target": "v1", "applied": "v1", "ready": False}, "NotReady", "its agent does not call it ready"),
+        (
+            {"target": "v1", "applied": "v1", "counted": {"not_ready": 2}},
+            "NotReady",
+            "its agent does not call it ready",
+        ),
+        ({"target": "v1", "applied": "v1", "unmodified": False}, "Modified", "something of it was changed"),
+        (
+            {"target": "v1", "applied": "v1", "ready": False, "paused": True},
+            "NotReady [Paused]",
+            "it is paused; its agent",
+        ),
+    ],
+)
+def test_no_bad_state_is_without_a_reason(found: dict[str, Any], state: str, reason: str) -> None:
+    told = testing.given(KINDS).event("bundle_deployment", "observed", ON, found)
+    assert why(told)[0] == state
+    assert reason in why(told)[1]
+    again = told.event("bundle_deployment", "observed", ON, {"commit": "c1"})
+    assert why(again)[1] or again.entity("bundle_deployment", ON).facets[0].state.phase == "WaitApplied"
+    failed = testing.given(KINDS).event("bundle_deployment", "target", ON, {"deployment_id": "v1"})
+    assert (
+        why(failed.event("bundle_deployment", "apply_failed", ON))[1] == "v1 could not be applied, and nothing says why"
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"waiting": -1}, {"targets": -3}, {"partitions": [{"count": 2, "waiting": -1}]}])

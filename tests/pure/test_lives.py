@@ -201,9 +201,26 @@ def test_a_late_adoption_does_not_bring_back_what_was_seen_to_be_gone() -> None:
 def test_what_was_moved_away_may_come_back_to_its_place() -> None:
     place, data = "shop/shop/apps:ReplicaSet/ns/rs/core:Pod:ns:p", {"live": MOVED, "uid": "k8s:2"}
     above = testing.given(KINDS).event("resource", "observed", place.rpartition("/")[0], {"live": OWNER})
-    gone = above.event("owned_object", "observed", place, data).event("owned_object", "removed", place)
-    back = gone.when("owned_object", "observed", place, data)
+    there_was = above.event("owned_object", "observed", place, data)
+    left = there_was.event("owned_object", "removed", place, {"moved": True})
+    assert "end" not in left.entity("owned_object", place).attributes
+    back = left.when("owned_object", "observed", place, data)
     assert (back.rejection, back.entity("owned_object", place).facets[0].state.phase) == (None, "Healthy")
+    for gone in (
+        there_was.event("owned_object", "removed", place),
+        there_was.event("owned_object", "observed", place, {"live": None, "uid": "k8s:2"}),
+    ):
+        gone.when("owned_object", "observed", place, data).then_rejected("stale", "seen to be gone")
+        gone.when("owned_object", "observed", place, {**data, "uid": "k8s:3"}).then("owned_object", place, "Healthy")
+
+
+def test_an_identity_that_was_not_kept_is_none_that_has_ended() -> None:
+    given = there(None)
+    for scheme in "abcd":
+        given = given.event("node", "heartbeat", N, {"uid": f"{scheme}:1"})
+    gone = given.event("node", "deleted", N)
+    refused(tell(gone, "adopt", phase="Running", uid="a:1"))
+    refused(tell(gone, "adopt", phase="Running", uid="e:1"), "illegal")
 
 
 def test_another_thing_in_the_place_of_a_deleted_one_needs_not_have_seen_its_end() -> None:

@@ -3,11 +3,14 @@
 Belongs here: `core.adoption` on three invented levels. Does not: the adoption of built-in kinds (`test_*_stories`).
 """
 
+from dataclasses import replace
+
 import pytest
 
 from phaseline.engine.log.explain.way_out import way_out
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, KnownBy, Row, Table
+from phaseline.machines.language.predicates import AttributeIs
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, Facet, Field, KnownBy, Row, Table
 from phaseline.schemas.records import Rejection, State, Transition
 from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
@@ -78,3 +81,20 @@ def test_nothing_is_made_below_a_deleted_ancestor(pier: KnownBy) -> None:
         assert f"the {nearest} is deleted, made needs it alive" in refused.message
         way = way_out(told.tree, refused, None)
         assert way == f"if it is there: reported at {kind} {entity_id} with the state you see"
+
+
+@pytest.mark.parametrize(("razed", "taken"), [(False, True), (True, False)])
+def test_a_guard_reads_no_attribute_of_what_is_deleted(razed: bool, taken: bool) -> None:
+    depot = replace(place("depot", known_by="itself"), attributes=(Field("zone", str, "where"),))
+    [facet] = depot.facets
+    rows = (Row((LIVE,), "zoned", SAME, assigns=True), *facet.rows)
+    depot = replace(depot, facets=(replace(facet, rows=rows),))
+    is_north = AttributeIs("depot", "zone", "north")
+    told = History(Kinds((depot,), products=OWN))
+    assert told.take(event("depot", "made", "d")).accepted
+    assert told.take(event("depot", "zoned", "d", {"zone": "north"})).accepted
+    assert not razed or told.take(event("depot", "razed", "d")).accepted
+    assert is_north.holds(told.tree, "d") is taken
+    found = is_north.unmet(told.tree, "d").found
+    assert found == ("the depot is deleted" if razed else "the depot's zone is north")
+    assert is_north.unmet(told.tree, "e").found == "the depot is unknown"

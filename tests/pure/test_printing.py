@@ -213,7 +213,7 @@ def test_every_field_of_a_timeout_is_in_the_maps() -> None:
 def test_rules_are_named_in_the_maps_by_what_they_declare() -> None:
     found = plain.kind(BUILT_IN_KINDS["app_cluster"])
     assert found["fan_outs"][0]["rule"] == {"name": "emco.reported_presence", "number": 1}
-    assert found["facets"][0]["rows"][0]["computes"] == {"name": "emco.note_report", "number": 2}
+    assert found["facets"][0]["rows"][0]["computes"] == {"name": "emco.note_report", "number": 4}
 
 
 def _fields(word: Any) -> set[str]:

@@ -137,7 +137,7 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "a child that cannot follow": (
         (*GROUP, ("app_context", "terminate", "g/1")), ("emco_resource", "update", "g", {"context": "1"}),
         "emco_resource g is Instantiated: the app_context that its context names (1) is Terminated, update needs "
-        "Instantiated or InstantiateFailed",
+        "Instantiated, InstantiateFailed or Stalled",
     ),
     "the child that an attribute names": (
         (*GROUP, ("emco_resource", "terminate", "g"), ("app_context", "resume", "g/1")), ("emco_resource", "stop", "g"),

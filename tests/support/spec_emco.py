@@ -25,6 +25,7 @@ RESOURCE_ROWS = (
     # trigger       from (bases)                  while                                          base becomes
     ("add",         "∅ Terminated HandedOver",    "its context is asked Created Instantiate",    "Pending"),
     ("applied",     "Pending Retrying",           None,                                          "Applied"),
+    ("applied",     "Failed",                     "its context is asked Created Instantiate",    "Applied"),
     ("failed",      "Pending Retrying",           None,                                          "Failed"),
     ("failed",      "Applied",                    "its context is not Instantiated",             "Failed"),
     ("retrying",    "Pending",                    None,                                          "Retrying"),

@@ -20,8 +20,8 @@ from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ANSWERS, PHASE, SEEN
-from phaseline.machines.language.endings import is_unseen
-from phaseline.machines.language.fields import IF_VERSION, LOG, UID
+from phaseline.machines.language.endings import is_seen_gone
+from phaseline.machines.language.fields import ANOTHER, IF_VERSION, LOG, UID
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas.records import Cause, Entity, Mark, Record, Rejection
 
@@ -32,12 +32,14 @@ JUDGED = frozenset({ANSWERS, SEEN, UID, IF_VERSION, LOG})
 class Thing(NamedTuple):
     """The thing that an event is about. uid: its identity. is_news: whether the entity does not keep it yet.
 
-    takes_over: whether it takes the place of another thing, which may be gone or still be there.
+    takes_over: whether it takes the place of another thing, which may be gone or still be there. is_new: whether no
+    life of the entity is known to have been this thing, so that it is none that has ended.
     """
 
     uid: str
     is_news: bool
     takes_over: bool = False
+    is_new: bool = False
 
 
 NOBODY = Thing("", is_news=False)
@@ -75,6 +77,8 @@ def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> M
         return Decision([reject(tree, arrival, about.reason, about.message)])
     if own in data and own in (UID, IF_VERSION):
         arrival = replace(arrival, data={name: value for name, value in data.items() if name != own})
+    if about.is_new and not about.takes_over and entity is not None and is_there(entity):
+        arrival = replace(arrival, data={**arrival.data, ANOTHER: True})
     if about.takes_over and entity is not None:
         return MeantEvent(about, arrival, blank(kind, entity) if is_there(entity) else None)
     return MeantEvent(about, arrival, entity)
@@ -85,15 +89,22 @@ def of_report(
 ) -> Thing | RefusedReport:
     """Which thing an observation is about; or why it is not taken: it is about an earlier life."""
     if entity is None:
-        return NOBODY if uid is None else Thing(uid, is_news=True)
+        return NOBODY if uid is None else Thing(uid, is_news=True, is_new=True)
     seen = data.get(SEEN) if trigger in kind.reports else None
     if says_gone and seen is not None and seen < entity.born and is_there(entity):
         return RefusedReport("stale", before_birth(kind, entity, seen))
     if uid is None:
         return NOBODY
     replaced_by, found = kind.table.replaced_by, which(entity.memory, uid)
+    if not says_gone and trigger != REPORTED and _has_ended(entity, uid):
+        message = f"{trigger} is about {uid}, which was seen to be gone at event {entity.asked}"
+        return RefusedReport(
+            "stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there"
+        )
     if replaced_by is None:
-        return Thing(uid, is_news=found != "known")
+        if says_gone and found == "other" and is_there(entity):
+            return RefusedReport("stale", _another(kind, entity, trigger, uid, None))
+        return Thing(uid, is_news=found != "known", is_new=found == "other")
     if found == "former":
         return RefusedReport(
             "stale", f"{_is(kind, entity)}: {trigger} is about {uid}, an earlier life{_now(entity, uid)}"
@@ -101,13 +112,8 @@ def of_report(
     if found == "other":
         begins = not says_gone and (trigger in kind.naming or trigger in replaced_by)
         if begins and not (seen is not None and seen < entity.born):
-            return Thing(uid, is_news=True, takes_over=True)
+            return Thing(uid, is_news=True, takes_over=True, is_new=True)
         return RefusedReport("stale", _another(kind, entity, trigger, uid, seen if begins else None))
-    if found == "known" and trigger in kind.naming and trigger != REPORTED and _is_seen_gone(entity):
-        message = f"{trigger} is about {uid}, which was seen to be gone at event {entity.asked}"
-        return RefusedReport(
-            "stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there"
-        )
     return Thing(uid, is_news=found == "first")
 
 
@@ -130,8 +136,12 @@ def _is(kind: Kind, entity: Entity) -> str:
     return f"{kind.name} {entity.id} is {states_in_words(kind, entity.facets)}"
 
 
-def _is_seen_gone(entity: Entity) -> bool:
-    return entity.facets[0].base.phase == DELETED and not is_unseen(entity.attributes)
+def _has_ended(entity: Entity, uid: str) -> bool:
+    """Whether a thing is that of the last life of an entity, and was seen to be gone."""
+    memory = entity.memory
+    return (
+        memory is not None and uid in memory.identities and is_seen_gone(entity.facets[0].base.phase, entity.attributes)
+    )
 
 
 def _now(entity: Entity, uid: str) -> str:

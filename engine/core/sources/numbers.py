@@ -68,6 +68,12 @@ def repeat_of(
     return None
 
 
+def is_before(entity: Entity, arrival: Arrival) -> bool:
+    """Whether the source of an event, by its number, sent it before it sent what this other entity took of it last."""
+    cause = arrival.cause
+    return repeat_of(entity, cause.source, cause.event, arrival.sequence, arrival.epoch, asks=False) is not None
+
+
 def is_begun(entity: Entity, source: str) -> bool:
     """Whether a run of repeats of a source has begun, and no event of it was taken since."""
     return entity.memory is not None and entity.memory.sources.get(source, NOT_KNOWN).repeats > 0

@@ -33,7 +33,9 @@ from phaseline.engine.products.observe.snapshots import Presence
 from phaseline.engine.products.observe.stream import ObjectChange, Versions
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.observation import LISTED
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
+from phaseline.machines.language.endings import MOVED
 from phaseline.schemas import bounds
 
 log = logs.get_logger(__name__)
@@ -56,6 +58,8 @@ BESIDE = ("owns", "events_seen")
 """Triggers that say more than the version of an object does."""
 MAX_ID = 256
 """The most bytes of an event id."""
+VERSIONED = ("resource", "owned_object")
+"""The kinds whose observations are held against the version of their object."""
 MOST_LEVELS = bounds.LEVELS - 2
 """How deep an object may be nested, which stands in the data of an event."""
 
@@ -198,6 +202,8 @@ class Observer:
             if key[:2] == ("resource", "removed"):
                 self._published.pop(("application", "named", "/".join(observed.id.split("/")[:2])), None)
             self._published[key] = digest
+            if change.listed and observed.kind in VERSIONED and observed.trigger == "observed":
+                named = named._replace(data={**(named.data or {}), LISTED.name: True})
             beside = key[1] in BESIDE or (key[1] == "removed" and not change.gone)
             yield self._event(named, {} if beside else mapping(change.manifest, "metadata"), gone=change.gone)
 
@@ -250,7 +256,7 @@ class Observer:
             self._projects.forget(moved.before)
             self.placing.moved(moved.before)
             self.presence.forget(moved.kind, moved.ends)
-            yield self._event(ObservedEvent(moved.kind, "removed", moved.ends), {}, gone=True)
+            yield self._event(ObservedEvent(moved.kind, "removed", moved.ends, {MOVED.name: True}), {}, gone=True)
 
     def _brought_home(self, instance: str) -> Iterator[dict[str, Any]]:
         """The events of the objects that were seen before their Application was."""

@@ -28,6 +28,7 @@ from phaseline.engine.products.observe.ownership import OwningEntity, names_itse
 from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.machines.kinds.kubernetes.kind_facts import KindFacts
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
+from phaseline.machines.language.endings import MOVED
 
 HELD = 2_000
 """The most objects that wait for an owner."""
@@ -85,7 +86,7 @@ class Placing:
         if owners:
             yield from self._wait(key, WaitingObject(change, whose, (*owners,), time.monotonic()))
         elif (before := self.owners.get(key)) is not None:
-            yield from self._ended(before)
+            yield from self._ended(before, moved=True)
 
     def event(self, manifest: Manifest) -> Iterator[ObservedEvent]:
         """What an Event says of the object that it is about."""
@@ -145,7 +146,7 @@ class Placing:
         if known.place.kind == OWNED:
             admission = self.shares.admit(known, manifest)
             if (other := admission.instead_of) is not None:
-                yield ObservedEvent(OWNED, "removed", other.place.id, identified(other.uid) or None)
+                yield _left(other)
             if not admission.shown:
                 return
             yield generic.owned(manifest, known.place.id, self._facts(manifest))
@@ -175,17 +176,17 @@ class Placing:
             self._forget(known)
         yield from () if seen is None else (seen,)
 
-    def _ended(self, known: KnownObject, *, told: bool = False) -> Iterator[ObservedEvent]:
+    def _ended(self, known: KnownObject, *, told: bool = False, moved: bool = False) -> Iterator[ObservedEvent]:
         """The event that ends the entity that an object was. What is below a resource ends with it.
 
-        told: whether another event says so.
+        told: whether another event says so. moved: whether the object is at another place.
         """
         shown = self.shares.is_shown(known)
         for one in [*self.owners.below(known.key)] if known.place.kind == RESOURCE else ():
             self._forget(one)
         self._forget(known)
         if shown and not told:
-            yield ObservedEvent(known.place.kind, "removed", known.place.id, identified(known.uid) or None)
+            yield _left(known) if moved else _removed(known)
         if known.place.kind == OWNED:
             yield from self._counted(known.place.root)
 
@@ -244,6 +245,16 @@ class Placing:
         for key in sorted({*self._hoped.get(known.uid, ()), *self._hoped.get(known.key, ())}):
             if (one := self._waiting.get(key)) is not None:
                 yield from self.see(one.change, one.whose)
+
+
+def _removed(known: KnownObject) -> ObservedEvent:
+    """The event that an object is gone."""
+    return ObservedEvent(known.place.kind, "removed", known.place.id, identified(known.uid) or None)
+
+
+def _left(known: KnownObject) -> ObservedEvent:
+    """The event that an object is not shown at its place any more; it may come back there."""
+    return _removed(known)._replace(data={**identified(known.uid), MOVED.name: True})
 
 
 def _application(resource_id: str) -> str:

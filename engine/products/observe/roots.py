@@ -14,6 +14,7 @@ from phaseline.engine import logs
 from phaseline.engine.products.observe.events import Manifest, ObservedEvent, identified, mapping, text, uid_of
 from phaseline.engine.products.observe.fleet import objects as fleet
 from phaseline.engine.products.observe.ownership import APPLICATION, APPLICATION_SET
+from phaseline.machines.language.endings import MOVED
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Entity
 
@@ -38,6 +39,9 @@ ABOUT_ITSELF = {
 }  # fmt: skip
 """The observations of an object that is an entity itself. They name its uid."""
 
+SHARED = ("git_repo", "bundle")
+"""The kinds of which several objects may be one entity. That the last of them is gone says nothing of which it is."""
+
 Known = Callable[[str], AsyncIterator[Entity]]
 """Gives the entities of a kind that are not deleted, as far as the workers have decided."""
 IsGone = Callable[[str], Awaitable[bool]]
@@ -59,7 +63,8 @@ class Roots:
         kind = OWN_OBJECT.get(sort)
         if kind != event.kind:
             return event
-        if event.trigger in ABOUT_ITSELF and (uid := identified(uid_of(manifest), sort[1])):
+        is_shared = event.trigger == "removed" and kind in SHARED
+        if event.trigger in ABOUT_ITSELF and not is_shared and (uid := identified(uid_of(manifest), sort[1])):
             event = event._replace(data={**(event.data or {}), **uid})
         if event.trigger == "removed":
             self._there[kind].pop(event.id, None)
@@ -93,7 +98,9 @@ class Roots:
             there, named = self._there[entity.kind], entity.attributes.get("observed_as")
             if entity.id in there or not named or entity.attributes.get(DECLARED_AS, sort[1]) != sort[1]:
                 continue
-            if named in there.values() or await is_gone(named):
+            if named in there.values():
+                yield ObservedEvent(entity.kind, "removed", entity.id, {MOVED.name: True})
+            elif await is_gone(named):
                 yield ObservedEvent(entity.kind, "removed", entity.id)
 
     async def _own(self, known: Known, kind: str) -> list[Entity]:

@@ -46,12 +46,12 @@ STREAMS: dict[str, dict[str, Any]] = {
         "help": f"Tags that servers with a copy of a stream have.{AS_IT_IS.format('any')}",
     },
     "dedupe_window": {
-        "type": options.SecondsType(), "metavar": "TIME",
+        "type": options.DURATION, "metavar": "TIME",
         "help": "Time, like 120s or 5m, in which the server drops an event with an id that it has seen."
                 f"{AS_IT_IS.format(int(DEFAULT_WINDOW))}",
     },
     "events_max_age": {
-        "type": options.SecondsType(), "metavar": "TIME",
+        "type": options.DURATION, "metavar": "TIME",
         "help": f"How long events are kept, like 30d. 0 keeps them for ever.{AS_IT_IS.format(0)}",
     },
     **{
@@ -96,7 +96,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Go on from STATE where the log was emptied. What the log held is lost for good.",
     },
     "lease": {
-        "type": options.SecondsType(), "default": DEFAULT_LEASE, "metavar": "TIME",
+        "type": options.DURATION, "default": DEFAULT_LEASE, "metavar": "TIME",
         "help": "How long a worker may be silent, like 5s, before others take its partitions.",
     },
 }  # fmt: skip

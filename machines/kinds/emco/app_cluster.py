@@ -5,6 +5,7 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 
 from phaseline.machines.kinds.emco import bundle_state
 from phaseline.machines.kinds.emco.between_contexts import later_contexts
+from phaseline.machines.kinds.kubernetes.observation import FORMER, OBJECT, VERSION
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -48,6 +49,9 @@ APP_CLUSTER = Table(
     attributes=(
         Field("report",   int,  "the sequence of the event that brought the last ResourceBundleState"),
         Field("digest",   str,  "a digest of that ResourceBundleState, by which a repeated one is recognised"),
+        OBJECT,
+        VERSION,
+        FORMER,
         Field("listed",   dict, "the resources that it lists: by `<name>+<kind>`, the group, the version, and Ready or NotReady"),
         Field("health",   dict, "by `<name>+<kind>`, the health of each listed resource for whose kind a health rule exists"),
         Field("supports", str,  "the kinds that the cluster reports on, if the report names them", many=True),

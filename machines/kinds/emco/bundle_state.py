@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from phaseline.machines.kinds.emco.readiness import READINESS, is_ready
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult
+from phaseline.machines.kinds.kubernetes.observation import named, older, succeeding
 from phaseline.machines.kinds.kubernetes.profiles import MISSING, NOT_ASSESSED, SOURCE_ORDER
 from phaseline.machines.language.endings import known_of
 from phaseline.machines.language.predicates import Scene
@@ -122,7 +123,7 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 # ---- the attributes that the tables keep of a report
 
 
-@rule("emco.note_report", revision=2, uses=(HEALTH, READINESS))
+@rule("emco.note_report", revision=4, uses=(HEALTH, READINESS))
 def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Notes the listed resources, the supported kinds and the event of a report; a repeated report changes nothing.
 
@@ -132,6 +133,8 @@ def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str,
     if event.data.get("status") is None and not AROUND_STATUS.isdisjoint(event.data):
         return attributes
     status, supports = event.data.get("status", event.data), event.data.get("supports")
+    if (old := older(attributes, event.data)) is not None:
+        return old
     try:
         digest = hashlib.blake2b(codec.encode([status, supports]), digest_size=8).hexdigest()
         if digest == attributes.get("digest"):
@@ -139,7 +142,15 @@ def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str,
         found, healths = _as_listed(event.data)
     except (BadReport, OverflowError) as error:
         return Refusal(f"data: {error}", invalid=True)
-    kept = {**attributes, "report": event.sequence, "digest": digest, "listed": found, "health": healths}
+    kept = {
+        **attributes,
+        **(named_now := named(event.data)),
+        **(succeeding(attributes, named_now["uid"]) if named_now else {}),
+        "report": event.sequence,
+        "digest": digest,
+        "listed": found,
+        "health": healths,
+    }
     return (
         {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}
     )

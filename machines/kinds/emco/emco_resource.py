@@ -18,6 +18,7 @@ from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     FROM_DATA,
+    STALLED,
     Cascade,
     Facet,
     FanOut,
@@ -37,9 +38,10 @@ TYPES = ("deployment_intent_group", "cluster_network_intents", "logical_cloud")
 GROUP = (AttributeIs("emco_resource", "type", TYPES[0]),)
 OTHERS = (AttributeIs("emco_resource", "type", TYPES[1:]),)
 UNDER_WAY = (Child("emco_resource", "app_context", "context", WORKING),)
-REPLACEABLE = Child("emco_resource", "app_context", "context", context.REPLACEABLE)
+REPLACEABLE = Child("emco_resource", "app_context", "context", context.REPLACEABLE, or_has=(STALLED,))
 GOING_ON = Child("emco_resource", "app_context", "context", context.UNDER_WAY)
-NOT_DELETED = (AnyBelow("emco_resource", "app_context", (context.TERMINATE_FAILED, context.UPDATE_FAILED)),)
+NOT_DELETED = AnyBelow("emco_resource", "app_context", (context.TERMINATE_FAILED, context.UPDATE_FAILED))
+NOT_ANSWERED = AnyBelow("emco_resource", "app_context", (context.TERMINATING, context.UPDATING), has=STALLED)
 SETTLED = (
     context.CREATED, context.INSTANTIATED, context.INSTANTIATE_FAILED, context.TERMINATED, context.TERMINATE_FAILED,
     context.UPDATED, context.UPDATE_FAILED,
@@ -169,7 +171,8 @@ EMCO_RESOURCE = Table(
             Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=(*GROUP, REPLACEABLE), assigns=TIMED, computes=new_revision),
             Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=(*GROUP, GOING_ON), assigns=TIMED, computes=roll_back),
             Row((INSTANTIATED, APPLIED, INSTANTIATE_STOPPED),        "terminate",   TERMINATED,   assigns=TIMED),
-            Row((TERMINATED,),                                       "terminate",   TERMINATED,   when=NOT_DELETED, assigns=TIMED),
+            *(Row((TERMINATED,),                                     "terminate",   TERMINATED,   when=(again,), assigns=TIMED)
+              for again in (NOT_DELETED, NOT_ANSWERED)),
             Row((INSTANTIATED, APPLIED),                             "stop",        INSTANTIATE_STOPPED, when=UNDER_WAY),
             Row((TERMINATED,),                                       "stop",        TERMINATE_STOPPED,   when=UNDER_WAY),
             Row((INSTANTIATE_STOPPED,),                              "resumed",     INSTANTIATED, when=GROUP),

@@ -76,10 +76,10 @@ def note_added(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, 
     return {**attributes, "added": event.sequence}
 
 
-@rule("emco.note_failure", revision=1)
+@rule("emco.note_failure", revision=2)
 def note_failure(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
-    """Notes the event's reason and message."""
-    return {**attributes, "failure": reason_and_message(event)}
+    """Notes the event's reason and message, or that it has none."""
+    return {**attributes, "failure": reason_and_message(event) or "rsync does not say why"}
 
 
 @rule("emco.remains", revision=1)
@@ -160,6 +160,7 @@ RSYNC_RESOURCE = Table(
                 #   from                            trigger        to
                 Row((ABSENT, DELETED, TERMINATED),  "add",         PENDING,    when=NOT_GOING, assigns=("group", "version"), computes=note_added),
                 Row((PENDING, RETRYING),            "applied",     APPLIED),
+                Row((FAILED,),                      "applied",     APPLIED,    when=NOT_GOING),
                 Row((PENDING, RETRYING),            "failed",      FAILED,     computes=note_failure),
                 Row((APPLIED,),                     "failed",      FAILED,     computes=note_failure, when=UNFINISHED),
                 Row((PENDING,),                     "retrying",    RETRYING),

@@ -21,6 +21,7 @@ from phaseline.machines.kinds.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.kinds.fleet.rollout import forget_error, note_error, note_rollout
 from phaseline.machines.kinds.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import (
     ABSENT,
@@ -158,7 +159,7 @@ BUNDLE = Table(
             Row((ABSENT, DELETED), "created",    PENDING,   assigns=SEEN_BY),
             Row((ABSENT, DELETED), "rollout",    PENDING,   assigns=SEEN_BY, computes=note_rollout),
             Row((LIVE,),           "rollout",    SAME,      assigns=SEEN_BY, computes=note_rollout),
-            Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
+            Row((ABSENT, PENDING), "failed",    NOT_READY, sets=ERROR, computes=note_error),
             Row((At(NOT_READY, has=ERROR),), "failed", SAME,     computes=note_error),
             Row((NOT_READY,),      "recovered",  PENDING,   clears=(ERROR,), computes=forget_error),
             Row((PENDING,),        "recovered",  SAME,      computes=forget_error),
@@ -177,6 +178,6 @@ BUNDLE = Table(
             *all_ready("bundle", FEWER),
         ),
     ),),
-    fields={"rollout": (*ROLLOUT, *SAID), "created": (CARRIED,)},
+    fields={"rollout": (*ROLLOUT, *SAID), "created": (CARRIED,), "removed": (MOVED,)},
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

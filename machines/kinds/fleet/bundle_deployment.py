@@ -43,7 +43,9 @@ from phaseline.machines.kinds.fleet.deployment_rules import (
 from phaseline.machines.kinds.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.contact import RECORDED, SILENT
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
+from phaseline.machines.language.state_classes import StateClass
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -63,7 +65,16 @@ from phaseline.schemas.records import State
 WAIT_CHECK_IN = "WaitCheckIn"
 CONTACT = 1
 """The index of the facet that each place has beside its own."""
-EVER = (ABSENT, DELETED, LIVE)
+EVER, SINCE = (ABSENT, DELETED, LIVE), (ABSENT, LIVE)
+"""The phases from which rows start. What becomes of a deployment begins no new life of one that ended."""
+
+
+HELD_TOO: tuple[tuple[str, str, str, StateClass], ...] = (
+    (WAIT_CHECK_IN, "Wait check-in", "待联络", "busy"), (ERR_APPLIED, "Apply failed", "应用失败", "bad"),
+    (NOT_READY, "Not ready", "未就绪", "bad"), (MODIFIED, "Modified", "已修改", "bad"),
+    (NOT_ASSESSED, "Not assessed", "未评估", "unknown"), (PENDING, "Pending", "待处理", "busy"),
+)  # fmt: skip
+"""The further states that Fleet's holding back may stand beside. It makes none of them worse than it is."""
 
 
 def some(*phases: str) -> AnyBelow:
@@ -77,6 +88,8 @@ FIELDS = (
     Field("staged",  str, "the id of the staged deployment"),
     Field("applied", str, "the id of the applied deployment"),
     Field("failed",  str, "the id of the deployment that could not be applied"),
+    Field("failed_at", str, "when its agent said so"),
+    Field("failure", str, "why it could not be applied"),
     Field("why",     str, "the reason"),
 )  # fmt: skip
 HELD_BY = Field("held", str, "what keeps Fleet from updating it", (FREE, *HELD))
@@ -138,6 +151,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("staged",     str, "the id of the newest staged deployment"),
         Field("applied",    str, "the id of the applied deployment; the counts of resources are about it"),
         Field("failed",     str, "the id of the deployment that could not be applied"),
+        Field("failure",    str, "why the deployment `failed` could not be applied"),
         Field("why",        str, "the last message about it"),
         Field("ready",      bool, "whether its agent reports it as ready, whatever the states of its resources"),
         Field("unmodified", bool, "whether its agent reports that nothing of it was changed"),
@@ -155,6 +169,7 @@ BUNDLE_DEPLOYMENT = Table(
         "target": ID, "staged": ID, "applied": ID,
         "apply_failed": (Field("deployment_id", str, "the id of the deployment that could not be applied; left out, the target"),),
         "observed": OBSERVED,
+        "removed": (MOVED,),
         "checked_in": (Field("last_seen", str, "when the agent was seen last; null if never", required=True, null=True),),
     },
     interprets=(
@@ -192,16 +207,19 @@ BUNDLE_DEPLOYMENT = Table(
                   state_class="busy"),
             Label(READY,        PAUSED, "Ready (paused)", {"zh": "就绪 (已暂停)"}),
             Label(READY,        OFF_SCHEDULE, "Ready (off schedule)", {"zh": "就绪 (不在计划时段)"}),
+            *(Label(phase, held, f"{en} ({told})", {"zh": f"{zh} ({zh_told})"}, state_class=state_class)
+              for phase, en, zh, state_class in HELD_TOO
+              for held, told, zh_told in ((PAUSED, "paused", "已暂停"), (OFF_SCHEDULE, "off schedule", "不在计划时段"))),
         )),
         rows=(
             #   from       trigger      to
-            *(Row(EVER,    trigger,     stage_, given={"stage": stage_}, computes=note_ids)
+            *(Row(EVER if trigger == "target" else SINCE, trigger, stage_, given={"stage": stage_}, computes=note_ids)
               for trigger in ("target", "staged", "applied")
               for stage_ in STAGES if (trigger, stage_) != ("target", PENDING)),
             Row((LIVE,),   "apply_failed", ERR_APPLIED, given={"stage": ERR_APPLIED}, computes=note_ids),
             Row((LIVE,),   "apply_failed", READY,       given={"stage": READY},       computes=note_ids),
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),
-            Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
+            Row((ABSENT,), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
             *(Row(EVER,    "observed",   stage_, given={"stage": stage_, "held": held}, sets=held if held in HELD else None,
                   clears=tuple(one for one in HELD if one != held), assigns=SEEN_BY, computes=note_observed)

@@ -11,7 +11,18 @@ from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
-from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS, ObservedPair, gone
+from phaseline.machines.kinds.kubernetes.observation import (
+    FORMER,
+    KIND_FACTS,
+    LISTED,
+    OBJECT,
+    VERSION,
+    ObservedPair,
+    gone,
+    late,
+    object_of,
+    with_version,
+)
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import HEALTHY, NOT_ASSESSED
 from phaseline.machines.language.fields import reason_and_message
@@ -28,6 +39,7 @@ from phaseline.machines.language.table import (
     Field,
     Interpret,
     Label,
+    Live,
     Refusal,
     Row,
     RuleEvent,
@@ -45,9 +57,14 @@ STATES = (READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, ORPHANED)
 DECLARED = (UNKNOWN, COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, NOT_OWNED)
 EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
+SAID = (
+    ("ready", READY), ("not_ready", NOT_READY), ("modified", MODIFIED), ("missing", MISSING), ("orphaned", ORPHANED),
+    ("not_owned", NOT_OWNED), ("counted", COUNTED), ("unknown", UNKNOWN),
+)  # fmt: skip
+"""The triggers of agents that have judged by themselves, each with its state."""
 
 
-@rule("fleet.observed", revision=5, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("fleet.observed", revision=6, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show, the first that applies.
 
@@ -57,8 +74,18 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
     if (wrong := pair.mismatch(entity_id)) is not None:
         return wrong
     live, desired, is_known = pair[:3]
+    before = scene.above(entity_id, "bundle_resource")
+    if (
+        old := late(before, event.data, is_gone=before is not None and before.facets[0].base.phase == MISSING)
+    ) is not None:
+        return old
     if live is None and is_known and desired is None:
-        return gone(is_known=scene.above(entity_id, "bundle_resource") is not None)
+        return gone(is_known=before is not None)
+    return {**_judged(pair, scene, event), **object_of(before, live)}
+
+
+def _judged(pair: ObservedPair, scene: Scene, event: RuleEvent) -> Mapping[str, Any]:
+    live, desired, is_known = pair[:3]
     if live is None:
         return {"state": MISSING, "why": "it is declared, and not in the cluster"}
     if is_known and desired is None:
@@ -83,6 +110,20 @@ def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
     return {**attributes, "why": reason_and_message(event) if reason is None else reason}
 
 
+@rule("fleet.note_observation", revision=2)
+def note_observation(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes the reason, and which object was observed."""
+    names = (OBJECT.name, FORMER.name)
+    after = {**note_reason(attributes, event), **{name: event.data[name] for name in names if name in event.data}}
+    return with_version(attributes, after, event.data)
+
+
+@rule("fleet.note_more", revision=1)
+def note_more(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes the reason for the state that it is in already. What was said of it stays where an event says no more."""
+    return {**attributes, "why": said} if (said := reason_and_message(event)) else attributes
+
+
 # fmt: off
 BUNDLE_RESOURCE = Table(
     kind="bundle_resource",
@@ -93,7 +134,7 @@ BUNDLE_RESOURCE = Table(
         "group; `namespace` is `-` if it has none.",
     intents=(),
     derived=("owner_gone", "unlisted"),
-    attributes=(Field("why", str, "why it is not ready"),),
+    attributes=(Field("why", str, "why it is not ready"), OBJECT, VERSION, FORMER),
     carries=("observed",),
     fields={
         "undeclared": (Field("lives", bool, "false if nothing says that it still lives: it is gone then"),),
@@ -101,6 +142,7 @@ BUNDLE_RESOURCE = Table(
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
             KIND_FACTS,
+            LISTED,
         ),
     },
     interprets=(Interpret(
@@ -135,22 +177,17 @@ BUNDLE_RESOURCE = Table(
             #   from                                    trigger       to
             Row((LIVE,),                                "observed",   DELETED,  given={"gone": True}),
             *(Row(EVER,                                 "observed",   state,    given={"state": state},
-                  computes=note_reason) for state in STATES),
+                  computes=note_observation) for state in STATES),
             Row((ABSENT, DELETED, ORPHANED),            "declared",   UNKNOWN,  computes=note_reason),
             Row(DECLARED,                               "declared",   SAME),
             Row((LIVE,),                                "undeclared", DELETED,  given={"lives": False}),
             Row((UNKNOWN, MISSING, NOT_OWNED),          "undeclared", DELETED),
             Row((COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
-            Row(DECLARED,                               "deleted",    MISSING,  computes=note_reason),
+            Row((MISSING,),                             "deleted",    SAME,     computes=note_more),
+            Row(tuple(one for one in DECLARED if one != MISSING), "deleted", MISSING, computes=note_reason),
             Row((ORPHANED,),                            "deleted",    DELETED),
-            Row(EVER,                                   "ready",      READY,     computes=note_reason),
-            Row(EVER,                                   "not_ready",  NOT_READY, computes=note_reason),
-            Row(EVER,                                   "modified",   MODIFIED,  computes=note_reason),
-            Row(EVER,                                   "missing",    MISSING,   computes=note_reason),
-            Row(EVER,                                   "orphaned",   ORPHANED,  computes=note_reason),
-            Row(EVER,                                   "not_owned",  NOT_OWNED, computes=note_reason),
-            Row(EVER,                                   "counted",    COUNTED,   computes=note_reason),
-            Row(EVER,                                   "unknown",    UNKNOWN,   computes=note_reason),
+            *(Row((state,),                             trigger,      SAME,     computes=note_more) for trigger, state in SAID),
+            *(Row((ABSENT, DELETED, Live(but=(state,))), trigger,     state,    computes=note_reason) for trigger, state in SAID),
             Row((LIVE,),                                "unlisted",   DELETED),
             Row((LIVE,),                                "owner_gone", DELETED),
         ),

@@ -22,6 +22,8 @@ HELD, FREE = (PAUSED, OFF_SCHEDULE), "nothing"
 """What keeps Fleet from updating a deployment; if it is both, it is Paused."""
 STAGES = (PENDING, ERR_APPLIED, WAIT_APPLIED, OUT_OF_SYNC, READY)
 IDS = ("target", "staged", "applied")
+NO_FAILURE: Mapping[str, Any] = {"failed": None, "failed_at": None, "failure": None}
+"""What is known of a failure while there is none: which deployment could not be applied, when that was said, why."""
 LATEST_CHECK_IN = 45 * 60
 """How many seconds ago an agent was seen lately at the most: three of Fleet's check-ins, which are 15 minutes apart."""
 AHEAD = 5 * 60
@@ -45,30 +47,35 @@ def stage_of(ids: Mapping[str, Any]) -> str:
 def _read_id(name: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any]:
     """The fields of an event that reports one id: the id under its name, and the stage that follows."""
     deployment_id = event.data.get("deployment_id")
-    ids: dict[str, Any] = {name: deployment_id, **({"failed": None} if name == "applied" else {})}
+    ids: dict[str, Any] = {name: deployment_id}
+    if name == "applied" and attributes.get("failed") == deployment_id:
+        ids |= NO_FAILURE
+    stage = stage_of({**attributes, **ids})
     message = attributes.get("why", "") if attributes.get(name) == deployment_id else ""
-    return {"stage": stage_of({**attributes, **ids}), **ids, "why": event.data.get("message") or message}
+    if stage == ERR_APPLIED:  # what was said of the failure is the reason, whatever other ids are told
+        message = attributes.get("failure", "")
+    return {"stage": stage, **ids, "why": event.data.get("message") or message}
 
 
-@rule("fleet.target", revision=1)
+@rule("fleet.target", revision=2)
 def read_target(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a new target."""
     return _read_id("target", attributes, event)
 
 
-@rule("fleet.staged", revision=1)
+@rule("fleet.staged", revision=2)
 def read_staged(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a deployment is staged."""
     return _read_id("staged", attributes, event)
 
 
-@rule("fleet.applied", revision=1)
+@rule("fleet.applied", revision=2)
 def read_applied(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a deployment is applied."""
     return _read_id("applied", attributes, event)
 
 
-@rule("fleet.apply_failed", revision=2)
+@rule("fleet.apply_failed", revision=3)
 def read_failed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after applying the target has failed."""
     target = attributes.get("target")
@@ -77,10 +84,13 @@ def read_failed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> 
     if (named := event.data.get("deployment_id")) not in (None, target):
         return Refusal(f"{named} could not be applied, and {target} is wanted: this says nothing of {target}")
     stage = stage_of({**attributes, "failed": target})
-    return {"stage": stage, "failed": target, "why": event.data.get("message") or ""}
+    if stage != ERR_APPLIED:  # it is applied: so it was tried again
+        return {"stage": stage, "why": attributes.get("why", "")}
+    failure = event.data.get("message") or _unsaid(target)
+    return {"stage": stage, "failed": target, "failure": failure, "why": failure}
 
 
-@rule("fleet.observed_deployment", revision=3)
+@rule("fleet.observed_deployment", revision=4)
 def read_observed(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -88,11 +98,13 @@ def read_observed(
     ids: dict[str, Any] = {name: event.data[name] for name in IDS if event.data.get(name) is not None}
     target = ids.get("target", attributes.get("target"))
     is_old = _speaks_of_another(attributes, event.data, target)
-    failed = {name: attributes[name] for name in ("failed", "failed_at")} if is_old else _failure(event.data, target)
+    failed = {name: attributes.get(name) for name in NO_FAILURE} if is_old else _failure(event.data, target)
     held, texts = _held(event.data)
-    why = "; ".join([*texts, *([event.data["message"]] if event.data.get("message") and not is_old else [])])
+    stage = stage_of({**attributes, **ids, **failed})
+    said = "" if is_old else event.data.get("message") or ""
+    why = "; ".join([*texts, *filter(None, (said or _why_not(stage, {**attributes, **failed}, event.data),))])
     read: dict[str, Any] = {
-        "stage": stage_of({**attributes, **ids, **failed}), **ids, **failed, "why": why, "held": held,
+        "stage": stage, **ids, **failed, "why": why, "held": held,
         **compared(scene, entity_id, event.data.get("commit")),
     }  # fmt: skip
     if (seen := _time(attributes.get("last_seen"))) is not None and not _is_lately(seen, event.time):
@@ -112,10 +124,29 @@ def read_observed(
     return read
 
 
+def _unsaid(target: str) -> str:
+    """The reason of a failure for which none was given."""
+    return f"{target} could not be applied, and nothing says why"
+
+
 def _failure(data: Mapping[str, Any], target: str | None) -> dict[str, Any]:
-    """The deployment that could not be applied, and when its agent said so."""
-    is_failed = bool(data.get("apply_failed"))
-    return {"failed": target if is_failed else None, "failed_at": data.get("failed_at") if is_failed else None}
+    """The deployment that could not be applied, when its agent said so, and why."""
+    if not data.get("apply_failed") or target is None:
+        return dict(NO_FAILURE)
+    failure = data.get("message") or _unsaid(target)
+    return {"failed": target, "failed_at": data.get("failed_at"), "failure": failure}
+
+
+def _why_not(stage: str, known: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """Why a deployment is not well of which an object says no more than that; empty if it is well."""
+    if stage == ERR_APPLIED:
+        return str(known.get("failure") or "")
+    after = {**known, **{name: flag for name, flag in _flags(data).items() if flag is not None}}
+    unwell = {
+        "ready": "its agent does not call it ready",
+        "unmodified": "its agent says that something of it was changed",
+    }
+    return next((f"{text}, and does not say why" for name, text in unwell.items() if after.get(name) is False), "")
 
 
 def _speaks_of_another(attributes: Attributes, data: Mapping[str, Any], target: str | None) -> bool:
@@ -134,12 +165,21 @@ def _held(data: Mapping[str, Any]) -> tuple[str, list[str]]:
     return next(iter(held), FREE), [words[one] for one in held]
 
 
-@rule("fleet.note_ids", revision=2)
+@rule("fleet.note_ids", revision=3)
 def note_ids(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes the ids and the message."""
-    names = ("target", "staged", "applied", "failed", "failed_at", "why")
-    found = {name: event.data[name] for name in names if name in event.data}
+    """Notes the ids, the failure and the message."""
+    found = {name: event.data[name] for name in (*IDS, *NO_FAILURE, "why") if name in event.data}
     return {name: value for name, value in {**attributes, **found}.items() if value is not None}
+
+
+def _flags(data: Mapping[str, Any]) -> dict[str, bool | None]:
+    """What an object says of the whole deployment; None where it says nothing. What it counts speaks, too."""
+    counted = data.get("counted") or {}
+    return {
+        "ready": data.get("ready") if not any(map(counted.get, UNREADY_WORDS)) else False,
+        "unmodified": data.get("unmodified") if not any(map(counted.get, CHANGED_WORDS)) else False,
+        "agent_seen": data.get("agent_seen"),
+    }
 
 
 @rule("fleet.note_observed", revision=3)
@@ -150,11 +190,7 @@ def note_observed(attributes: Attributes, event: RuleEvent) -> Attributes:
     """
     data = event.data
     counted = {word: count for word, count in sorted((data.get("counted") or {}).items()) if count}
-    flags = {
-        "ready": data.get("ready") if not any(map(counted.get, UNREADY_WORDS)) else False,
-        "unmodified": data.get("unmodified") if not any(map(counted.get, CHANGED_WORDS)) else False,
-        "agent_seen": data.get("agent_seen"),
-    }
+    flags = _flags(data)
     after = {**note_ids(attributes, event), **{name: flag for name, flag in flags.items() if flag is not None}}
     in_doubt = {"in_doubt": True} if any(map(counted.get, DOUBTFUL_WORDS)) else {}
     unsaid = ("ready",) if in_doubt and flags["ready"] is None else ()

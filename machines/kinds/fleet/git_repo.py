@@ -20,6 +20,7 @@ from phaseline.machines.kinds.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.kinds.fleet.rollout import forget_error, forget_fetch_error, note_error, note_fetch_error
 from phaseline.machines.kinds.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -78,6 +79,7 @@ GIT_REPO = Table(
         Field("overruled",   str, "what it reports too, and what newer words of its own contradict"),
         *OBSERVER,
     ),
+    fields={"removed": (MOVED,)},
     facets=(Facet(
         name="state",
         healthy=READY,
@@ -105,7 +107,7 @@ GIT_REPO = Table(
             Row((ABSENT, DELETED, PENDING), "fetch_failed", NOT_READY, sets=GIT_ERROR, assigns=NAMED,
                 computes=note_fetch_error),
             Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, assigns=NAMED, computes=note_fetch_error),
-            Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
+            Row((ABSENT, PENDING), "failed",       NOT_READY, sets=ERROR, computes=note_error),
             Row((NOT_READY,),      "failed",       SAME,      sets=ERROR, computes=note_error),
             Row((At(NOT_READY, has=GIT_ERROR),), "recovered", SAME, clears=(ERROR,), computes=forget_error),
             Row((NOT_READY,),      "recovered",    PENDING,   clears=(ERROR,), computes=forget_error),

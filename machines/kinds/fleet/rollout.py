@@ -76,17 +76,17 @@ def _explained(attributes: Attributes) -> Attributes:
     return {**kept, "why": why} if why else kept
 
 
-@rule("fleet.note_error", revision=3)
+@rule("fleet.note_error", revision=4)
 def note_error(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes an error of the bundle or the repository itself."""
+    """Notes an error of the bundle or the repository itself. What was said of it stays where an event says no more."""
     after = {name: value for name, value in attributes.items() if name != "overruled"}
-    return _explained({**after, "error": reason_and_message(event)})
+    return _explained({**after, "error": reason_and_message(event) or after.get("error", "")})
 
 
-@rule("fleet.note_fetch_error", revision=1)
+@rule("fleet.note_fetch_error", revision=2)
 def note_fetch_error(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes why the repository could not be fetched."""
-    return _explained({**attributes, "fetch_error": reason_and_message(event)})
+    """Notes why the repository could not be fetched. What was said of it stays where an event says no more."""
+    return _explained({**attributes, "fetch_error": reason_and_message(event) or attributes.get("fetch_error", "")})
 
 
 @rule("fleet.forget_error", revision=3)

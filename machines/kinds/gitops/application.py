@@ -35,6 +35,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -128,6 +129,7 @@ APPLICATION = Table(
                                      "are asked as of its beginning"),
         ),
         "observed": (*OPERATION, *REPORTED),
+        "removed": (MOVED,),
         "stepped": ROLLOUT,
         "named": LISTED,
         "sync_finished": (
@@ -167,7 +169,7 @@ APPLICATION = Table(
                 Row((LIVE,),           "inherit",       SAME),
                 Row((ABSENT, DELETED), "observed",      NOT_ASSESSED, computes=note_controller),
                 Row((LIVE,),           "observed",      SAME,         computes=note_controller),
-                Row((ABSENT, DELETED), "stepped",       NOT_ASSESSED, computes=note_step),
+                Row((ABSENT,),         "stepped",       NOT_ASSESSED, computes=note_step),
                 Row((LIVE,),           "stepped",       SAME,         computes=note_step),
                 Row((ABSENT, DELETED), "named",         NOT_ASSESSED, computes=note_list),
                 Row((LIVE,),           "named",         SAME,         computes=note_list),
@@ -212,7 +214,7 @@ APPLICATION = Table(
                 #   from               trigger       to
                 Row((ABSENT, DELETED), "configure",  NOT_COMPARED),
                 Row((ABSENT, DELETED), "observed",   NOT_COMPARED),
-                Row((ABSENT, DELETED), "stepped",    NOT_COMPARED),
+                Row((ABSENT,),         "stepped",    NOT_COMPARED),
                 Row((ABSENT, DELETED), "named",      NOT_COMPARED),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begin_sync),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=wait),

@@ -20,6 +20,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -80,6 +81,7 @@ APPLICATION_SET = Table(
         Field("rollout_waiting",      int,  "the number of its applications that wait for their step"),
         *OBSERVER,
     ),
+    fields={"removed": (MOVED,)},
     interprets=(Interpret(("configure",), (), check_settings),),
     facets=(
         Facet(

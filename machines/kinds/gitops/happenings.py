@@ -18,7 +18,7 @@ TEXTS = ("type", "reason", "message", "first", "last", "by")
 """What is kept of each beside `count`. first, last: RFC 3339 in UTC, so that they compare as texts."""
 MOST_COUNTED = 10**12
 
-UID = Field("uid", str, "the uid of its object in the cluster")
+
 HAPPENINGS = Field(
     "events",
     dict,

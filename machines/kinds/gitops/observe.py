@@ -18,7 +18,7 @@ from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.health.result import Evidence, HealthResult
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind
-from phaseline.machines.kinds.kubernetes.observation import ObservedPair, gone
+from phaseline.machines.kinds.kubernetes.observation import ObservedPair, gone, late, object_of
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import (
     DEGRADED,
@@ -45,7 +45,6 @@ SHOWN = 10
 """How many differing paths an entity keeps; further ones are only counted."""
 LONGEST = 1_024
 """The most characters of a message that an entity keeps."""
-LONGEST_UID = 128
 Manifest = Mapping[str, Any]
 
 FIELDS = (
@@ -61,12 +60,12 @@ FIELDS = (
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
     "desired_digest", "settings", "compared", "compared_why", "progress", "deadline", "wave",
-    "hook", "unsaid", "evidence", "concerns", "uid",
+    "hook", "unsaid", "evidence", "concerns", "uid", "former_uids",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=10, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=11, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -76,6 +75,10 @@ def read_observation(
         return wrong
     live, desired, is_known = pair[:3]
     before = scene.above(entity_id, "resource")
+    if (
+        old := late(before, event.data, is_gone=before is not None and before.attributes.get("live_digest") == "")
+    ) is not None:
+        return old
     if live is None and desired is None:
         return gone(is_known=before is not None and is_known)
     settings = merged_settings(scene, entity_id)
@@ -89,7 +92,7 @@ def read_observation(
         "deadline": deadline_of(live or {}, settings),
     }
     hook, wave = place_of(desired or live or {})
-    fields |= _uid(live)
+    fields |= object_of(before, live)
     fields |= {"hook": hook} if hook or "hook" in attributes else {}
     fields |= {"wave": wave} if wave or "wave" in attributes else {}
     fields |= _health(found, overrides, (live or desired or {}), fields, attributes)
@@ -110,13 +113,8 @@ def owned_health(
     live = pair.live or {}
     settings = merged_settings(scene, entity_id)
     found = pair.assess(settings.overrides, scene.scripts, event.time)
-    return {**_uid(live), **_health(found, settings.overrides, live, {"deadline": 0}, attributes)}
-
-
-def _uid(live: Manifest | None) -> Mapping[str, str]:
-    metadata = {} if live is None else live.get("metadata")
-    uid = metadata.get("uid") if isinstance(metadata, MAPS) else None
-    return {"uid": uid[:LONGEST_UID]} if isinstance(uid, str) and uid else {}
+    before = scene.above(entity_id, "owned_object")
+    return {**object_of(before, live), **_health(found, settings.overrides, live, {"deadline": 0}, attributes)}
 
 
 @rule("gitops.note_overdue", revision=1)

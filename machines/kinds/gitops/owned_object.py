@@ -7,13 +7,23 @@ engine's observer).
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, UID, note_events, of_this_life
+from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, note_events, of_this_life
 from phaseline.machines.kinds.gitops.observe import ASIDE, owned_health
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
 from phaseline.machines.kinds.kubernetes.manifest_id import ManifestId
-from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS, ObservedPair, gone
+from phaseline.machines.kinds.kubernetes.observation import (
+    FORMER,
+    KIND_FACTS,
+    LISTED,
+    OBJECT,
+    VERSION,
+    ObservedPair,
+    gone,
+    late,
+    with_version,
+)
 from phaseline.machines.kinds.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
@@ -24,6 +34,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
@@ -48,10 +59,10 @@ NESTED_BY, PARTED_BY = "~", ":"
 """What separates an object from the one that it made, and the parts of a name: group, kind, namespace, name."""
 EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
-NOTED = ("health_message", "evidence", "concerns", "uid")
+NOTED = ("health_message", "evidence", "concerns", "uid", "former_uids")
 
 
-@rule("gitops.observed_owned", revision=1, uses=(HEALTH, SCRIPTS, revisions))
+@rule("gitops.observed_owned", revision=3, uses=(HEALTH, SCRIPTS, revisions))
 def read_owned(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The health of an object that another one made, by the settings of its application."""
     pair = ObservedPair(event.data.get("live"), None, False, ObservedPair.of(event.data).facts)
@@ -59,6 +70,8 @@ def read_owned(scene: Scene, entity_id: str, attributes: Attributes, event: Rule
         return gone(is_known=scene.above(entity_id, "owned_object") is not None)
     if wrong := _mismatch(pair.live, entity_id):
         return Refusal(f"data.live {wrong}", invalid=True)
+    if (old := late(scene.above(entity_id, "owned_object"), event.data)) is not None:
+        return old
     return owned_health(scene, entity_id, attributes, event, pair)
 
 
@@ -71,12 +84,13 @@ def _mismatch(live: Mapping[str, Any], entity_id: str) -> str:
     return ManifestId.of(live).mismatch(f"{group}:{kind}", namespace, name)
 
 
-@rule("gitops.note_owned", revision=1)
+@rule("gitops.note_owned", revision=3)
 def note_owned(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the results of the observation."""
     data = event.data
     kept = {name: value for name, value in attributes.items() if name not in ("evidence", "concerns")}
-    return {**of_this_life(kept, data.get("uid")), **{name: data[name] for name in NOTED if name in data}}
+    noted = {**of_this_life(kept, data.get("uid")), **{name: data[name] for name in NOTED if name in data}}
+    return with_version(attributes, noted, data)
 
 
 # fmt: off
@@ -95,7 +109,9 @@ OWNED_OBJECT = Table(
         Field("health_message", str,  "the reason for its health"),
         Field("evidence",       dict, "what its health rests on: condition, status, reason, message, since", many=True),
         Field("concerns",       dict, "conditions that say of a failure and do not decide its health", many=True),
-        UID,
+        OBJECT,
+        VERSION,
+        FORMER,
         HAPPENINGS,
     ),
     carries=("observed",),
@@ -103,8 +119,10 @@ OWNED_OBJECT = Table(
         "observed": (
             Field("live", dict, "the manifest in the cluster; null if there is none any more", required=True, null=True),
             KIND_FACTS,
+            LISTED,
         ),
         "events_seen": SEEN,
+        "removed": (MOVED,),
     },
     interprets=(Interpret(
         ("observed",),

@@ -8,12 +8,12 @@ from typing import Any
 
 from phaseline.machines.kinds.gitops import named as naming
 from phaseline.machines.kinds.gitops import observe
-from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, UID, note_events, of_this_life
+from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, note_events, of_this_life
 from phaseline.machines.kinds.gitops.labels import SYNCS, UNCOMPARED
 from phaseline.machines.kinds.gitops.observe import ASIDE, SYNC_FAILED, SYNCING, note_overdue
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
-from phaseline.machines.kinds.kubernetes.observation import KIND_FACTS
+from phaseline.machines.kinds.kubernetes.observation import FORMER, KIND_FACTS, LISTED, OBJECT, VERSION, with_version
 from phaseline.machines.kinds.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
@@ -24,6 +24,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.rules import rule
@@ -51,7 +52,7 @@ BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "by_name", what),) for what in
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
-@rule("gitops.note_observed", revision=5)
+@rule("gitops.note_observed", revision=7)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
@@ -62,7 +63,7 @@ def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[st
     noted = {**of_this_life(kept, data.get("uid")), **found}
     if "overdue" in noted and noted["overdue"] != found.get("progress"):
         del noted["overdue"]
-    return noted
+    return with_version(attributes, noted, data)
 
 
 @rule("gitops.note_owns", revision=1)
@@ -70,6 +71,12 @@ def note_owns(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, A
     """Notes how many objects that it owns are not shown."""
     kept = {name: value for name, value in attributes.items() if name != "left_out"}
     return {**kept, "left_out": event.data["left_out"]} if event.data["left_out"] else kept
+
+
+@rule("gitops.note_more", revision=1)
+def note_more(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
+    """Notes more of a failure that is known. What was said of it stays where an event says no more."""
+    return {**attributes, "sync_message": said} if (said := reason_and_message(event)) else attributes
 
 
 @rule("gitops.note_sync", revision=1)
@@ -113,12 +120,15 @@ RESOURCE = Table(
               (naming.WHOLE, naming.SYNC_ONLY)),
         Field("prune",          bool, "whether its application says that it is to be pruned"),
         Field("left_out",       int,  "at least how many of the objects that it owns are not shown: a number with one digit that is not 0"),
-        UID,
+        OBJECT,
+        VERSION,
+        FORMER,
         HAPPENINGS,
     ),
     carries=("observed",),
     fields={
         "told": naming.TOLD,
+        "removed": (MOVED,),
         "events_seen": SEEN,
         "owns": (
             Field("left_out", int, "at least how many of the objects that it owns are not reported", required=True, least=0),
@@ -127,6 +137,7 @@ RESOURCE = Table(
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
             KIND_FACTS,
+            LISTED,
         ),
     },
     interprets=(Interpret(("observed",), observe.FIELDS, observe.read_observation),),
@@ -161,9 +172,9 @@ RESOURCE = Table(
                 Row((LIVE,),            "owns",           SAME,         computes=note_owns),
                 Row((PROGRESSING,),     "deadline",       UNKNOWN,      when=UNSAID, computes=note_overdue),
                 Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=note_overdue),
-                Row((ABSENT, DELETED),  "sync_started",   NOT_ASSESSED),
-                Row((ABSENT, DELETED),  "sync_succeeded", NOT_ASSESSED),
-                Row((ABSENT, DELETED),  "sync_failed",    NOT_ASSESSED),
+                Row((ABSENT,),          "sync_started",   NOT_ASSESSED),
+                Row((ABSENT,),          "sync_succeeded", NOT_ASSESSED),
+                Row((ABSENT,),          "sync_failed",    NOT_ASSESSED),
                 Row((LIVE,),            "removed",        DELETED),
                 Row((LIVE,),            "owner_gone",     DELETED),
             ),
@@ -186,9 +197,10 @@ RESOURCE = Table(
                   for sync in naming.SYNCS),
                 Row((LIVE,),                     "unnamed",        DELETED,      when=BY_NAME),
                 Row((LIVE,),                     "unnamed",        NOT_COMPARED, when=SYNC_BY_NAME),
-                Row(EVER,                        "sync_started",   SYNCING,      computes=note_sync),
-                Row(EVER,                        "sync_succeeded", SYNCED,       computes=note_sync),
-                Row(EVER,                        "sync_failed",    SYNC_FAILED,  computes=note_sync),
+                Row((ABSENT, LIVE),              "sync_started",   SYNCING,      computes=note_sync),
+                Row((ABSENT, LIVE),              "sync_succeeded", SYNCED,       computes=note_sync),
+                Row((SYNC_FAILED,),              "sync_failed",    SAME,         computes=note_more),
+                Row((ABSENT, Live(but=(SYNC_FAILED,))), "sync_failed", SYNC_FAILED, computes=note_sync),
                 Row((LIVE,),                     "removed",        DELETED),
                 Row((LIVE,),                     "owner_gone",     DELETED),
             ),

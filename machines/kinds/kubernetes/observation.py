@@ -11,10 +11,13 @@ import msgspec
 
 from phaseline.machines.kinds.kubernetes.assess import Assessment, Manifest, assess
 from phaseline.machines.kinds.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts
-from phaseline.machines.kinds.kubernetes.manifest_id import NO_NAMESPACE, ManifestId
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, NO_NAMESPACE, ManifestId
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
-from phaseline.machines.language.fields import Field, Refusal
+from phaseline.machines.language.endings import is_seen_gone
+from phaseline.machines.language.fields import ANOTHER, Field, Refusal
+from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.scripts import ScriptRunner
+from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.shared_values import SHARED
 
@@ -85,6 +88,95 @@ class ObservedPair(NamedTuple):
             explains=explains,
             facts=self.facts,
         )
+
+
+OBJECT = Field("uid", str, "the uid of its object in the cluster")
+VERSION = Field(
+    "object_version", int, "the resourceVersion of its object, as it was when something of it changed here last"
+)
+FORMER = Field("former_uids", str, "the uids of the last objects that had its name before", many=True)
+MOST_FORMER = 4
+LISTED = Field(
+    "listed", bool, "whether a list of what is there says so: that counts however old its version is, because an API "
+    "server that was put back from a backup counts from lower numbers on"
+)  # fmt: skip
+LONGEST_UID = 128
+LARGEST = 2**63
+
+
+def named(live: Manifest | None) -> dict[str, Any]:
+    """The attributes that name an object and its version, as far as its manifest says them."""
+    metadata = {} if live is None else live.get("metadata")
+    if not isinstance(metadata, MAPS):
+        return {}
+    uid, version = metadata.get("uid"), metadata.get("resourceVersion")
+    found: dict[str, Any] = {"uid": uid[:LONGEST_UID]} if isinstance(uid, str) and uid else {}
+    if found and isinstance(version, str) and version.isascii() and version.isdecimal() and len(version) < 20:
+        found |= {VERSION.name: int(version)} if int(version) < LARGEST else {}
+    return found
+
+
+def object_of(before: SceneEntity | None, live: Manifest | None) -> dict[str, Any]:
+    """The attributes that name an object, its version, and the objects that had its name before."""
+    found = named(live)
+    if not found or before is None:
+        return found
+    known, phase = before.attributes, before.facets[0].base.phase
+    return (
+        found if phase == DELETED and not is_seen_gone(phase, known) else {**found, **succeeding(known, found["uid"])}
+    )
+
+
+def succeeding(known: Mapping[str, Any], uid: str) -> dict[str, Any]:
+    """The attribute that holds the uids of earlier objects, where these attributes are known of the last one."""
+    last, former = known.get("uid"), known.get(FORMER.name, ())
+    if last not in (None, uid):
+        former = [*(one for one in former if one not in (uid, last)), last][-MOST_FORMER:]
+    return {FORMER.name: [*former]} if former else {}
+
+
+def late(before: SceneEntity | None, data: Mapping[str, Any], *, is_gone: bool = False) -> Refusal | None:
+    """Why an observation is not taken: its object was seen later, or seen to be gone; None if nothing shows that.
+
+    before: the entity. is_gone: whether what was seen last is that there is no object, though the entity lives.
+    """
+    if before is None or data.get(LISTED.name):
+        return None
+    phase, known, live = before.facets[0].base.phase, before.attributes, data.get("live")
+    is_over = is_seen_gone(phase, known)
+    if live is None and data.get(ANOTHER):
+        return Refusal("the object that is gone is another one than the one that is there", stale=True)
+    return None if phase == DELETED and not is_over else older(known, live, is_gone=is_gone or is_over)
+
+
+def older(known: Mapping[str, Any], live: Manifest | None, *, is_gone: bool = False) -> Refusal | None:
+    """Why a manifest is not taken where these attributes are known; None if it may be as new as they are.
+
+    An API server never gives a uid again, and the versions of one object grow. is_gone: as in `late`.
+    """
+    found = named(live)
+    if found and found["uid"] in known.get(FORMER.name, ()):
+        return Refusal(
+            f"the object of uid {found['uid']} is gone: that of uid {known.get('uid')} has its name", stale=True
+        )
+    if not found or found["uid"] != known.get("uid"):
+        return None
+    version, last = found.get(VERSION.name), known.get(VERSION.name)
+    if not is_gone and (version is None or last is None or version >= last):
+        return None
+    shown = "the object" if version is None else f"version {version}"
+    since = "it was seen to be gone" if is_gone else f"version {last} was seen"
+    return Refusal(f"{shown} of uid {found['uid']} is late: {since} before; report what is there now", stale=True)
+
+
+def with_version(before: Mapping[str, Any], after: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The attributes after an observation, with the version of the object if anything else of them has changed.
+
+    An object gets new versions all the time. Noting each would make a record of each.
+    """
+    if VERSION.name not in data or after == before:
+        return after
+    return {**after, VERSION.name: data[VERSION.name]}
 
 
 def gone(*, is_known: bool) -> Mapping[str, Any] | Refusal:

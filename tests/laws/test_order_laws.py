@@ -1,0 +1,328 @@
+"""Late, doubled and reordered news: laws over what several sources tell of one world.
+
+Belongs here: facts that end in the same states in each order that their sources allow, copies that come late,
+identities of what has ended, reasons that stay. Does not: lives of nodes (`test_life_laws`), numbers of sources
+(`test_source_laws`), single cases (`tests/pure/test_*_stories`).
+"""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import strategies as st
+
+from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH
+from phaseline.machines.compiler.classes.state_classes import class_of
+from phaseline.machines.language.endings import is_seen_gone
+from phaseline.machines.language.fields import UID
+from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
+from phaseline.schemas import codec
+from phaseline.schemas.records import Entity, Rejection, Transition, own_facets
+from tests.support.built_in_kinds import KINDS_OF_PRODUCT, family
+from tests.support.strategies import History, HistoryStep, Sent, event, hold, random_event
+
+FAMILIES = tuple(KINDS_OF_PRODUCT)
+RANDOM = st.integers(0, 2**63).map(Random)
+"""Worlds are drawn evenly: smaller ones are no easier to understand, and a history is printed whole."""
+
+
+class Fact(NamedTuple):
+    """What a source tells. needs: the names of facts without which it could not be told. name: that of this one."""
+
+    kind: str
+    trigger: str
+    id: str
+    data: dict[str, Any]
+    needs: tuple[str, ...] = ()
+    name: str = ""
+
+
+World = dict[str, list[Fact]]
+"""By source, what it tells, in its order."""
+
+
+# ---- the worlds: what is told of each, and by whom
+
+
+def some(random: Random, share: float, *facts: Fact) -> list[Fact]:
+    return [*facts] if random.random() < share else []
+
+
+def fleet(random: Random) -> World:
+    """A repository with a bundle on two clusters: Fleet's controllers, an agent of each cluster, its check-ins."""
+    git = [Fact("git_repo", "fetched", "infra", {"commit": "a"})]
+    git += some(random, 0.5, Fact("git_repo", "fetched", "infra", {"commit": "b"}))
+    git += some(random, 0.3, Fact("git_repo", "failed", "infra", {"message": "no rights"}))
+    git += some(random, 0.5, Fact("git_repo", "recovered", "infra", {}))
+    bundle = [Fact("bundle", "rollout", "infra/web", {"commit": random.choice("ab")})]
+    bundle += some(random, 0.3, Fact("bundle", "failed", "infra/web", {"message": "no targets"}))
+    world = {"git": git, "bundle": bundle}
+    for at in ("infra/web/c1", "infra/web/c2"):
+        controller, agent = list[Fact](), list[Fact]()
+        for wanted in ("v1", "v2")[: random.choice((1, 2))]:
+            of, known = {"deployment_id": wanted}, f"{at} {wanted}"
+            controller.append(Fact("bundle_deployment", "staged", at, of))
+            controller.append(Fact("bundle_deployment", "target", at, of, (), known))
+            agent += some(
+                random, 0.3, Fact("bundle_deployment", "apply_failed", at, {**of, "message": "quota"}, (known,))
+            )
+            agent += some(random, 0.8, Fact("bundle_deployment", "applied", at, of, (known,)))
+            for name in "xy":
+                found = random.choice(("ready", "not_ready", "modified", "missing", "orphaned"))
+                part = Fact("bundle_resource", found, f"{at}/core:ConfigMap/shop/{name}", {"message": "so it is"})
+                agent += some(random, 0.7, part)
+        world |= {f"controller of {at}": controller, f"agent of {at}": agent}
+        world[f"cluster of {at}"] = some(random, 0.3, Fact("bundle_deployment", "checked_in", at, {"last_seen": None}))
+    return world
+
+
+ANSWERS = (("applied",), ("failed",), ("failed", "applied"), ("retrying", "applied"))
+
+
+def emco(random: Random) -> World:
+    """A group on two clusters: its user, and rsync and the monitor of each cluster.
+
+    What is asked is asked once what was asked before is answered: a failure that is told late is one of the deletion.
+    """
+    places = [f"g/c1/web/p+e{cluster}" for cluster in (1, 2)]
+    parts = {at: [f"{at}/d{number}+Deployment" for number in (1, 2)] for at in places}
+    user = [Fact("emco_resource", "create", "g", {}), Fact("emco_resource", "approve", "g", {})]
+    user.append(Fact("app_context", "create", "g/c1", {}))
+    user += [Fact("rsync_resource", "add", one, {}) for at in places for one in parts[at]]
+    user.append(Fact("emco_resource", "instantiate", "g", {"context": "c1"}, (), "asked"))
+    world, answers = {"user": user}, list[str]()
+    for at in places:
+        rsync, monitor = list[Fact](), list[Fact]()
+        for one in parts[at]:
+            told = random.choice(ANSWERS)
+            rsync += [
+                Fact("rsync_resource", word, one, {"message": "so"}, ("asked",), f"{one} {word}") for word in told
+            ]
+            answers.append(f"{one} {told[-1]}")
+        listed = [{"metadata": {"name": f"d{number}"}} for number in (1, 2) if random.random() < 0.7]
+        report = {"status": {"deploymentStatuses": listed}}
+        monitor += some(random, 0.5, Fact("app_cluster", "bundle_state", at, report, ("asked",), f"{at} listed"))
+        answers += [one.name for one in monitor]
+        monitor += some(random, 0.3, Fact("app_cluster", "disconnected", at, {}, ("asked",)))
+        monitor += some(random, 0.3, Fact("app_cluster", "connected", at, {}, ("asked",)))
+        world |= {f"rsync of {at}": rsync, f"monitor of {at}": monitor}
+    if random.random() < 0.6:
+        user.append(Fact("emco_resource", "terminate", "g", {}, tuple(answers), "ended"))
+        for one in (one for at in places for one in parts[at]):
+            words = random.choice((("terminated",), ("failed",), ("failed", "terminated"), ()))
+            gone = [Fact("rsync_resource", word, one, {"message": "so"}, ("ended",)) for word in words]
+            world[f"rsync of {one.rpartition('/')[0]}"] += gone
+    return world
+
+
+def edge_hosting(random: Random) -> World:
+    """A node of which its kubelet, its cloud, its biller and its operator know a part each."""
+    start = [
+        Fact("cluster", "adopt", "c", {"phase": "Running"}),
+        Fact("node_pool", "adopt", "c/p", {"phase": "Running"}),
+    ]
+    start.append(Fact("node", "adopt", "c/p/a", {"phase": "Running"}, (), "there"))
+    said = {
+        "kubelet": ("node", "c/p/a", ("not_ready", "ready")), "cloud": ("node", "c/p/a", ("error", "recovered")),
+        "biller": ("node", "c/p/a", ("overdue", "renewed")), "operator": ("node", "c/p/a", ("cordon", "uncordon")),
+        "payments": ("cluster", "c", ("overdue", "renewed", "started")),
+        "pools": ("node_pool", "c/p", ("error", "recovered")),
+    }  # fmt: skip
+    world = {"start": start}
+    for source, (kind, at, words) in said.items():
+        world[source] = [Fact(kind, random.choice(words), at, {}, ("there",)) for _ in range(random.choice(range(4)))]
+    return world
+
+
+WELL = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1}
+LATE = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "it is late"}
+ILL = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 0, "readyReplicas": 0, "conditions": [LATE]}
+
+
+def gitops(random: Random) -> World:
+    """An application with three Deployments, each watched by itself, and what its controllers say of the whole."""
+    world = {"settings": some(random, 0.7, Fact("application", "configure", "s/a", {}))}
+    for name in "xyz":
+        world[name] = list[Fact]()
+        for _ in range(random.choice(range(3))):
+            metadata = {"namespace": "ns", "name": name, "generation": 1}
+            whole = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"replicas": 1}}
+            live = random.choice((None, {**whole, "status": WELL}, {**whole, "status": ILL}))
+            data: dict[str, Any] = {"live": live}
+            if live is None or random.random() < 0.6:
+                data["desired"] = {**whole, "spec": {"replicas": random.choice((1, 2))}}
+            world[name].append(Fact("resource", "observed", f"s/a/apps:Deployment/ns/{name}", data))
+    whole_says: tuple[dict[str, Any], ...] = ({}, {"reported_health": "Degraded"}, {"reported_sync": "OutOfSync"})
+    told = [random.choice(whole_says) for _ in range(random.choice(range(3)))]
+    world["controller"] = [Fact("application", "observed", "s/a", one) for one in told]
+    return world
+
+
+WORLDS: dict[str, Callable[[Random], World]] = {
+    "fleet": fleet, "emco": emco, "edge-hosting": edge_hosting, "gitops": gitops,
+}  # fmt: skip
+
+
+# ---- telling them
+
+
+def an_order(world: World, random: Random) -> Iterator[tuple[str, int, Fact]]:
+    """The facts in one of the orders that their sources allow, each with its source and its number there."""
+    left, known = {source: 0 for source, facts in world.items() if facts}, set[str]()
+    while left:
+        able = [source for source, number in left.items() if known.issuperset(world[source][number].needs)]
+        if not able:
+            return
+        source = random.choice(able)
+        number, facts = left[source], world[source]
+        yield source, number + 1, facts[number]
+        known.add(facts[number].name)
+        left[source] += 1
+        if left[source] == len(facts):
+            del left[source]
+
+
+def sent(source: str, number: int | None, fact: Fact) -> Sent:
+    more = {"source": f"/{source.replace(' ', '-')}"} | ({} if number is None else {"sequence": number})
+    return event(fact.kind, fact.trigger, fact.id, fact.data, **more)
+
+
+def states(history: History) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Bases and states of all facets but `contact`; conditions have no order here, because they arrive in any."""
+    return {
+        (kind, entity.id, facet.facet.name): (
+            found.base.phase, *sorted(found.base.conditions), found.state.phase, *sorted(found.state.conditions),
+        )
+        for kind, entities in history.tree.entities.items()
+        for entity in entities.values()
+        for facet, found in zip(history.kinds[kind].machines, own_facets(entity), strict=False)
+    }  # fmt: skip
+
+
+def told(name: str, world: World, random: Random, *, late: float = 0.0) -> History:
+    """The history of a world in one order. late: with numbers, and that share of copies that come late."""
+    history, before = History(family(name)), list[tuple[str, int, Fact]]()
+    for one in an_order(world, random):
+        history.take(sent(one[0], one[1] if late else None, one[2]))
+        before.append(one)
+        if late and random.random() < late:
+            copy = history.take(sent(*random.choice(before)))
+            assert not [record for record in copy.records if isinstance(record, Transition)], copy
+    return history
+
+
+# ---- the laws
+
+
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_same_facts_end_in_the_same_states_in_any_order(name: str, effort: str) -> None:
+    def law(random: Random) -> None:
+        world = WORLDS[name](random)
+        first, other = told(name, world, random), told(name, world, random)
+        assert states(first) == states(other), (first, other)
+
+    hold(law, RANDOM, effort)
+
+
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_copy_that_comes_late_changes_nothing(name: str, effort: str) -> None:
+    def law(random: Random) -> None:
+        world = WORLDS[name](random)
+        assert states(told(name, world, random)) == states(told(name, world, random, late=0.5))
+
+    hold(law, RANDOM, effort)
+
+
+class Lives:
+    """A random history with identities, and the identities that ended for each entity."""
+
+    def __init__(self, name: str) -> None:
+        self.history, self.ended = History(family(name)), dict[tuple[str, str], set[str]]()
+
+    def take(self, random: Random) -> tuple[dict[tuple[str, str], Entity], HistoryStep]:
+        """Decide one more event; returns the entities before it, and the step."""
+        before = {(kind, one.id): one for kind, found in self.history.tree.entities.items() for one in found.values()}
+        step = self.history.take(self._identified(random_event(self.history, random.randbytes(SEED_LENGTH)), random))
+        for key, one in self.every():
+            if is_seen_gone(one.facets[0].base.phase, one.attributes) and one.memory is not None:
+                self.ended.setdefault(key, set()).update(one.memory.identities)
+        return before, step
+
+    def every(self) -> Iterator[tuple[tuple[str, str], Entity]]:
+        for kind, found in self.history.tree.entities.items():
+            yield from (((kind, one.id), one) for one in found.values())
+
+    def _identified(self, found: Sent, random: Random) -> Sent:
+        """The event, and most observations with the identity of one of three things."""
+        if random.random() < 0.4:
+            return found
+        try:
+            body = codec.decode(found.body)
+            kind, trigger = body["type"].split(".")
+            is_observed = self.history.kinds[kind].roles[trigger] == "observation" and trigger != "snapshot"
+        except (codec.Undecodable, KeyError, TypeError, ValueError):
+            return found
+        data = {**body["data"], UID: f"k8s:{random.choice(range(3))}"}
+        return Sent(found.subject, codec.encode({**body, "data": data})) if is_observed else found
+
+
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_was_seen_to_be_gone_lives_again_by_proof_only(name: str, effort: str) -> None:
+    """By a report that has seen the end, by another thing, or by words that name no thing at all."""
+
+    def law(random: Random) -> None:
+        lives = Lives(name)
+        for _ in range(60):
+            before, step = lives.take(random)
+            for record in step.records:
+                if isinstance(record, Rejection):
+                    assert record.reason
+                    assert record.message
+                elif isinstance(record, Transition) and record.before is not None and record.before.phase == DELETED:
+                    lived_again_by_proof(lives, before[record.entity.kind, record.entity.id], record, step)
+
+    hold(law, RANDOM, effort)
+
+
+def lived_again_by_proof(lives: Lives, was: Entity, record: Transition, step: HistoryStep) -> None:
+    read = step.read
+    assert not isinstance(read, Rejection)
+    if record.after.phase in (ABSENT, DELETED) or not is_seen_gone(was.facets[0].base.phase, was.attributes):
+        return
+    key, kind = (read.kind, read.id), lives.history.kinds[read.kind]
+    if kind.roles[read.trigger] == "intent" or read.trigger in (REPORTED, "snapshot"):
+        return
+    uid = read.data.get(UID)
+    assert uid not in lives.ended.get(key, ()) or uid is None or kind.table.replaced_by is None, step
+    if key != (record.entity.kind, record.entity.id):
+        assert uid is not None, step
+
+
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_reason_stays_as_long_as_its_bad_state(name: str, effort: str) -> None:
+    """What was said of a bad state is not lost when the same is said again without words, or when something else is."""
+
+    def law(random: Random) -> None:
+        history = History(family(name))
+        for _ in range(60):
+            before = {(kind, one.id): one for kind, found in history.tree.entities.items() for one in found.values()}
+            step = history.take(random_event(history, random.randbytes(SEED_LENGTH)))
+            for record in step.records:
+                if isinstance(record, Transition) and (was := before.get((record.entity.kind, record.entity.id))):
+                    keeps_reasons(history, was, record.entity, step)
+
+    hold(law, RANDOM, effort)
+
+
+def keeps_reasons(history: History, was: Entity, now: Entity, step: HistoryStep) -> None:
+    for facet, old, new in zip(history.kinds[now.kind].machines, was.facets, now.facets, strict=False):
+        attribute = facet.facet.message_from
+        is_same = old.state == new.state and old.base == new.base
+        if attribute is None or not is_same or class_of(facet.facet, new.base) != "bad":
+            continue
+        assert now.attributes.get(attribute) or not was.attributes.get(attribute), step
