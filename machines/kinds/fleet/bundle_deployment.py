@@ -45,7 +45,6 @@ from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.contact import RECORDED, SILENT
 from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
-from phaseline.machines.language.state_classes import StateClass
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -56,6 +55,7 @@ from phaseline.machines.language.table import (
     Interpret,
     Label,
     Row,
+    StateClass,
     Table,
     View,
     advised,
