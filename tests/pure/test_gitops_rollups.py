@@ -1,7 +1,11 @@
 """What an application and its set say of what is not known (docs/spec/gitops.md, Roll-up)."""
 
+import itertools
 from typing import Any
 
+import pytest
+
+from phaseline.engine.products.gitops import assess
 from tests.support.gitops_history import APP, SET, GitOpsHistory, messages, resource_id
 from tests.support.manifests import deployment, kubernetes_object
 
@@ -71,3 +75,29 @@ def test_an_observer_says_that_a_kind_has_no_status() -> None:
     assert life.states("resource", resource_id(widget))[0] == "NoHealth"
     life.observe({**widget, "status": {"phase": "Failed"}}, kind_facts={"status": False})
     assert life.states("resource", resource_id(widget))[0] == "Degraded"
+
+
+# ---- the command and the workers
+
+
+def in_cluster(kind: str, name: str) -> dict[str, Any]:
+    api = {"Deployment": "apps/v1", "Application": "argoproj.io/v1alpha1", "ConfigMap": "v1"}.get(kind, "acme.io/v1")
+    app = {"health": {"status": "Missing"}}
+    status: dict[str, Any] = {"Deployment": {"availableReplicas": 0}, "Application": app, "Widget": {"blades": 3}}
+    found = kubernetes_object(api, kind, metadata={"name": name, "namespace": "shop"})
+    return {**found, "status": status[kind]} if kind in status else found
+
+
+@pytest.mark.parametrize(
+    "kinds", [*itertools.combinations_with_replacement(("Deployment", "Application", "ConfigMap", "Widget"), 2)]
+)
+@pytest.mark.parametrize("missing", [(), ("a",), ("a", "b")])
+def test_what_the_command_says_of_a_whole_the_workers_say(kinds: tuple[str, str], missing: tuple[str, ...]) -> None:
+    git = [in_cluster(kind, name) for kind, name in zip(kinds, "ab", strict=True)]
+    live = [one for one in git if one["metadata"]["name"] not in missing]
+    life = GitOpsHistory().do("application", "configure", "s/a")
+    for one in git:
+        end = f"{one['apiVersion'].rpartition('/')[0] or 'core'}:{one['kind']}/shop/{one['metadata']['name']}"
+        life.do("resource", "observed", f"s/a/{end}", live=one if one in live else None, desired=one)
+    whole = assess.assess_all(live, git).whole
+    assert life.states("application", "s/a") == (whole.health, whole.sync)
