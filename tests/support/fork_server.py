@@ -140,7 +140,7 @@ def _has_ended(one: Child, ready: list[Any]) -> bool:
 
 
 def _hear(children: list[Child], ready: list[Any]) -> None:
-    """Pass on the exit codes of programs whose processes wait for further ones, and let go of those that wait longest."""
+    """Pass on the exit codes of programs whose processes wait for a further one; let go of those that wait longest."""
     for one in [one for one in children if one.caller is not None and one.link in ready]:
         with contextlib.suppress(ConnectionResetError):  # it has been killed
             if said := one.link.recv(100):
