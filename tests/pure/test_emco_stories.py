@@ -5,7 +5,7 @@ import pytest
 from phaseline.engine.log.explain.way_out import way_out
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition, own_facets
-from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource, told
+from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource, told
 from tests.support.strategies import Sent, event
 
 A, B = resource("dep+Deployment"), resource("svc+Service")
@@ -45,19 +45,6 @@ def test_a_failure_left_from_instantiating_does_not_fail_the_termination() -> No
     assert [life.state("app_context", context()), life.state("rsync_resource", B)] == ["Terminating", "Pending"]
     life.each("deleted", B)
     assert life.state("app_context", context()) == "Terminated"
-
-
-def test_the_others_go_on_being_deleted_after_one_could_not_be() -> None:
-    life = instantiated(A, B).each("applied", A, B).do("emco_resource", "terminate", GROUP)
-    life.do("rsync_resource", "failed", A).each("terminated", B)
-    assert life.state("app_context", context()) == "TerminateFailed"
-
-
-def test_a_failed_apply_is_tried_again_by_instantiating_the_same_context() -> None:
-    life = instantiated(A, B).each("applied", A).do("rsync_resource", "failed", B)
-    life.do("app_context", "instantiate", context())
-    assert [life.state("rsync_resource", A), life.state("rsync_resource", B)] == ["Applied", "Pending"]
-    assert life.state("app_context", context()) == "Instantiating"
 
 
 def test_terminate_while_instantiating_waits_until_rsync_has_stopped() -> None:
@@ -314,7 +301,3 @@ def test_everything_else_is_listed_from_its_packed_form() -> None:
     }
     life.do("app_cluster", "bundle_state", cluster(), status={"resourceStatuses": [packed]})
     assert life.state("rsync_resource", resource("net+ProviderNetwork"), 1) == "Present"
-
-
-def test_the_kinds_are_installed() -> None:
-    assert {"emco_resource", "app_context", "app_cluster", "rsync_resource"} <= set(KINDS)
