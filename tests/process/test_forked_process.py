@@ -79,6 +79,7 @@ def timed(statement: str) -> tuple[str, ...]:
 
 
 async def test_programs_that_nobody_talks_to_share_a_process(tmp_path: Path) -> None:
+    await asyncio.gather(whole(MODULE, "--version"), whole(MODULE, "--version"))
     first, said = await whole(MODULE, "--version")
     assert await whole(MODULE, "--version", folder=tmp_path, PHASELINE_PREFIX="other") == (first, said)
     seen = "import os; print(os.getcwd(), os.environ['PHASELINE_PREFIX'])"

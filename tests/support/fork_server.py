@@ -161,7 +161,7 @@ def _pass_on(listening: socket.socket, children: list[Child]) -> Asked | None:
         caller.close()
         return None
     alike = forked_program.alike(marshal.loads(request))
-    for one in children:
+    for one in reversed(children):
         if one.caller is None and alike is not None and one.alike == alike and _asked(one, request, files):
             one.caller = caller
             one.tell(one.pid)
