@@ -182,10 +182,13 @@ def install(extras: str) -> None:
     say(f"setting up {VENV.name} (once; takes a moment)")
     made = succeeds([sys.executable, "-m", "venv", "--clear", str(VENV)])
     need(made, "cannot make a virtual environment: install Python's venv module (Debian: apt install python3-venv)")
-    installed = (extras == "dev" and VERSIONS == "locked" and install_lock()) or install_part(extras)
-    need(installed, f"cannot install the {VERSIONS} versions: pip says why above. Is there a way to PyPI?")
+    by_uv = extras == "dev" and VERSIONS == "locked" and install_lock()
+    need(
+        by_uv or install_part(extras),
+        f"cannot install the {VERSIONS} versions: pip says why above. Is there a way to PyPI?",
+    )
     itself = ["--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
-    need(succeeds([*pip_install(), *itself]), "cannot install the project itself: pip says why above")
+    need(succeeds([*(uv_install() if by_uv else pip_install()), *itself]), "cannot install the project itself")
     STAMP.write_text(stamp_of(extras))
 
 
@@ -194,8 +197,12 @@ def install_lock() -> bool:
 
     Where it finds no way, pip may: only pip follows pip's own settings.
     """
-    all_of_it = ["--quiet", "--python", program("python"), "--require-hashes", "--requirement", str(LOCK)]
-    return install_locked("uv", VENV) and succeeds([program("uv"), "pip", "install", *all_of_it])
+    return install_locked("uv", VENV) and succeeds([*uv_install(), "--require-hashes", "--requirement", str(LOCK)])
+
+
+def uv_install() -> "list[str]":
+    """The start of a command by which uv installs packages; it compiles nothing either."""
+    return [program("uv"), "pip", "install", "--quiet", "--python", program("python")]
 
 
 def install_part(extras: str) -> bool:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -32,72 +32,6 @@ from tests.support.installation import (
 from tests.support.own_installation import Client
 from tests.support.owners import tables_report
 from tests.support.patience import LIMIT
-
-
-class Row(NamedTuple):
-    """A role: its account, what it may publish and subscribe besides its inbox, and whether it answers requests."""
-
-    account: str
-    publish: list[str]
-    subscribe: list[str]
-    answers: bool = False
-    never: tuple[str, ...] = ()
-
-
-FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.loss.>"]
-ROWS = {
-    "engine": Row(
-        "engine",
-        [
-            "{p}.log.>",
-            "{p}.mark.>",
-            "{p}.plan.>",
-            "{p}.tables.>",
-            "{p}.timer.>",
-            "{p}.lease.>",
-            "{p}.owner.>",
-            "{p}.edge.*.api.INFO",
-            "{p}.edge.*.api.STREAM.INFO.*",
-            "{p}.edge.*.api.STREAM.PURGE.*",
-            "{p}.edge.*.api.STREAM.MSG.GET.*",
-            "{p}.edge.*.api.STREAM.UPDATE.*",
-            "{p}.edge.*.far.STREAM.INFO.*",
-            "{p}.edge.*.far.STREAM.PURGE.*",
-            "$JS.API.>",
-        ],
-        ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
-        answers=True,
-    ),
-    "operator": Row(
-        "engine",
-        [
-            "{p}.events.>",
-            "{p}.status.>",
-            "$SRV.>",
-            "{p}.tables.*.purged",
-            "{p}.tables.archived",
-            "{p}.tables.operated",
-            "{p}.tables.skipped",
-            "{p}.mark.*.transition.checkpoint.-.-.-",
-            "{p}.edge.>",
-            "$JS.API.>",
-            "$JS.*.API.>",
-            "$JS.SNAPSHOT.>",
-            "$JS.ACK.{S}-LOG.>",
-            "$JS.ACK.*.*.{S}-LOG.>",
-        ],
-        FEED,
-    ),
-    "tree": Row("publishers", ["{p}.events.{name}.>"], [], never=("{p}.events.*.~.>",)),
-    "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
-    "watcher": Row("watchers", [], FEED),
-    "edge": Row(
-        "edge",
-        ["{p}.edge.{name}.up.>", "$JSC.R.>", "_R_.>"],
-        ["$JS.{S}-edge-{name}.API.>", "$JS.FC.{S}-EDGE.>"],
-    ),
-}
-"""What the roles may do, written once more."""
 
 
 @pytest_asyncio.fixture
@@ -145,11 +79,7 @@ class Spy:
         return set(self.seen)
 
 
-def test_the_table_is_the_one_that_is_tested() -> None:
-    assert {
-        role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers, role.never)
-        for role in roles.ROLES
-    } == ROWS
+def test_a_request_is_tried_for_each_export() -> None:
     exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
     feed = {"pl.transition.>", "pl.rejection.>", "pl.loss.>"}
     tried = {request for requests in REQUESTS.values() for request, _ in requests}

@@ -51,7 +51,7 @@ async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
         yield made
 
 
-async def lived(wire: Wire, layout: Layout, phases: int = 4, events: int = 120) -> list[int]:
+async def lived(wire: Wire, layout: Layout, phases: int = 4, events: int = 60) -> list[int]:
     """Let so many events happen in each phase; returns the last place of the log after each."""
     fleet, ends = RandomEvents(layout.prefix), list[int]()
     await publish(wire, list(fleet.built(4, 4)))
@@ -161,7 +161,7 @@ async def ended_at(found: Installation, folder: Path, step: str, before: int | s
 
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_run_that_ends_at_any_step_is_continued(wire: Wire, layout: Layout, tmp_path: Path, step: str) -> None:
-    live, ends = installation(wire, layout), await lived(wire, layout, 2, 60)
+    live, ends = installation(wire, layout), await lived(wire, layout, 2, 25)
     records, last = await whole_log(live), await states(live, Moment(ends[0], 0))
     await ended_at(live, tmp_path, step, "now")
     stays = step not in ("trimming", "after one deletion")
@@ -197,7 +197,7 @@ async def test_what_only_the_files_hold_is_not_written_over(
     wire: Wire, layout: Layout, tmp_path: Path, lost: str
 ) -> None:
     """A run that ended before its note may be done again; but not where that would lose what the files hold."""
-    live, _ = installation(wire, layout), await lived(wire, layout, 2, 60)
+    live, _ = installation(wire, layout), await lived(wire, layout, 2, 25)
     records = await whole_log(live)
     if lost == "the note":
         await run_archive(live, tmp_path)
@@ -216,7 +216,7 @@ async def test_what_only_the_files_hold_is_not_written_over(
 
 
 async def test_what_was_purged_meanwhile_may_be_written_over(wire: Wire, layout: Layout, tmp_path: Path) -> None:
-    live, _ = installation(wire, layout), await lived(wire, layout, 2, 60)
+    live, _ = installation(wire, layout), await lived(wire, layout, 2, 25)
     await ended_at(live, tmp_path, "noting", "now")
     await purge.run(live, await purge.find(live, "node", "c1/p/n1"), "/test")
     done = await run_archive(live, tmp_path)
@@ -246,7 +246,7 @@ async def test_events_and_records_go_on(wire: Wire, layout: Layout, tmp_path: Pa
     await publish(wire, list(fleet.built(4, 4)))
     for _ in range(3):
         await until_decided(wire, layout)
-        busy = asyncio.create_task(publish(wire, list(fleet.life(200, 4, 4))))
+        busy = asyncio.create_task(publish(wire, list(fleet.life(80, 4, 4))))
         await run_archive(live, tmp_path)
         await busy
         report = await audited(wire, layout)
@@ -280,7 +280,7 @@ async def test_what_is_not_decided_stays(wire: Wire, settings: Settings, tmp_pat
 
 async def test_a_replay_of_many_parts_has_few_files_open(wire: Wire, layout: Layout, tmp_path: Path) -> None:
     """An archive that grows each night has thousands of parts in some years, and a process may have 1,024 files."""
-    live, _ = installation(wire, layout), await lived(wire, layout, 2, 120)
+    live, _ = installation(wire, layout), await lived(wire, layout, 2, 100)
     parts = (await run_archive(live, tmp_path)).parts
     assert len(parts) > 5
     files, found = Path("/proc/self/fd"), 0

@@ -53,7 +53,7 @@ class Lived(NamedTuple):
 async def lived(settings: Settings, wire: Wire) -> AsyncIterator[Lived]:
     async with working(settings, wire, KINDS) as layout:
         fleet, ends = RandomEvents(layout.prefix), list[int]()
-        for sent in (fleet.built(3, 4), fleet.life(60, 3, 4), fleet.life(60, 3, 4)):
+        for sent in (fleet.built(3, 4), fleet.life(40, 3, 4), fleet.life(40, 3, 4)):
             await publish(wire, list(sent))
             await until_decided(wire, layout)
             ends.append(int((await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"]))

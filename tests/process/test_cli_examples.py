@@ -19,6 +19,7 @@ from tests.support.pages.runner import PageRun
 
 PAGE = ROOT / "docs" / "cli.md"
 PARSED = {
+    "phaseline demo --speed 0 --lang zh": "the one before it plays the same",
     "phaseline up --data ./phaseline-data": "another system runs already",
     "phaseline up": "another system runs already",
     "phaseline worker": "needs servers of that name",

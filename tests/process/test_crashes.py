@@ -1,11 +1,10 @@
-"""Kills of real processes at random times. Afterwards the log holds what the events make, byte for byte.
+"""Two owners at once, and kills in the middle of a cascade. Afterwards the log holds what the events make.
 
-See docs/design.md, The commit.
-The short forms run always; `slow` ones are the same with the numbers that prove it.
+Belongs here: what a random kill would hardly meet. Does not: kills at random times (`test_worker_troubles`).
+See docs/design.md, The commit. The short forms run always; `slow` ones are the same with larger numbers.
 """
 
 import asyncio
-import random
 from dataclasses import replace
 
 import pytest
@@ -14,28 +13,12 @@ from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import line_with
-from tests.support.installation import LIMIT, EmbeddedServer, Layout, Settings, Wire, provision, until_decided
-from tests.support.killable_worker import WorkerProcess, workers
+from tests.support.installation import LIMIT, Layout, Settings, Wire, provision, until_decided
+from tests.support.killable_worker import WorkerProcess
 from tests.support.log_check import assert_log_is_the_fold, committed
 from tests.support.random_events import RandomEvents, Sent, publish
 
 KINDS = BUILT_IN_KINDS
-
-
-async def worker_kills(settings: Settings, wire: Wire, kills: int, events: int) -> None:
-    layout = await provision(wire, settings)
-    fleet, dice = RandomEvents(settings.prefix, seed=kills), random.Random(kills)
-    script = [*fleet.built(12, 10), *fleet.life(events, 12, 10)][:events]
-    async with workers(settings, 2) as running:
-        publishing = asyncio.create_task(publish_slowly(wire, script, kills))
-        for _ in range(kills):
-            await asyncio.sleep(dice.uniform(0.05, 0.9))
-            victim = dice.randrange(2)
-            await running[victim].kill()
-            running[victim] = await WorkerProcess.start(settings)
-        await publishing
-        await until_decided(wire, layout)
-    assert await assert_log_is_the_fold(wire, layout, KINDS) >= events / 2
 
 
 async def publish_slowly(wire: Wire, script: list[Sent], kills: int) -> None:
@@ -44,44 +27,6 @@ async def publish_slowly(wire: Wire, script: list[Sent], kills: int) -> None:
     for start in range(0, len(script), piece):
         await publish(wire, script[start : start + piece])
         await asyncio.sleep(0.3)
-
-
-async def test_workers_killed_while_events_flow(settings: Settings, wire: Wire) -> None:
-    await worker_kills(replace(settings, partitions=4), wire, kills=4, events=1_500)
-
-
-@pytest.mark.slow
-async def test_workers_killed_fifty_times(settings: Settings, wire: Wire) -> None:
-    await worker_kills(replace(settings, partitions=8), wire, kills=50, events=20_000)
-
-
-async def server_kills(server: EmbeddedServer, settings: Settings, kills: int, events: int) -> None:
-    dice = random.Random(kills)
-    async with Wire.open(settings, name="test", patient=True) as wire:
-        layout = await provision(wire, settings)
-        fleet = RandomEvents(settings.prefix, seed=kills)
-        script = [*fleet.built(8, 8), *fleet.life(events, 8, 8)][:events]
-        async with workers(settings, 1):
-            publishing = asyncio.create_task(publish_slowly(wire, script, kills))
-            for _ in range(kills):
-                await asyncio.sleep(dice.uniform(0.3, 1.2))
-                await server.kill()
-                await asyncio.sleep(dice.uniform(0.0, 0.3))
-                await server.start()
-            await publishing
-            await until_decided(wire, layout)
-        info = await wire.api(f"STREAM.INFO.{layout.events}")
-        assert info["state"]["messages"] == len(script)
-        await assert_log_is_the_fold(wire, layout, KINDS)
-
-
-async def test_server_killed_while_events_flow(own_server: EmbeddedServer, own_settings: Settings) -> None:
-    await server_kills(own_server, replace(own_settings, partitions=2), kills=2, events=1_000)
-
-
-@pytest.mark.slow
-async def test_server_killed_ten_times(own_server: EmbeddedServer, own_settings: Settings) -> None:
-    await server_kills(own_server, replace(own_settings, partitions=4), kills=10, events=10_000)
 
 
 async def test_of_two_owners_the_earlier_logs_it_and_stops(settings: Settings, wire: Wire) -> None:

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support import closed_port, forked_process
-from tests.support.command import ROOT, Shell, line_with
+from tests.support.command import MODULE, ROOT, Shell, line_with
 from tests.support.installation import Settings
 from tests.support.killable_worker import WorkerProcess
 from tests.support.processes import is_there, until
@@ -60,6 +62,61 @@ async def test_streams_arguments_environment_and_exit_codes() -> None:
     assert closed_port.ADDRESS in said.err
     assert (await Shell()("no-such-command")).code == 2
     assert (await Shell()("gitops", "assess", "-", stdin=b"kind: A")).code > 0
+
+
+async def whole(*words: str, folder: Path = ROOT, **environment: str) -> tuple[int, str]:
+    """The process of a program that nobody talks to, and what it printed."""
+    given = {**Shell().environment, **environment}
+    started = await forked_process.start(*words, environment=given, folder=folder, whole=True)
+    out, err = await started.communicate()
+    assert started.returncode == 0, err.decode()
+    return started.pid, out.decode()
+
+
+def timed(statement: str) -> tuple[str, ...]:
+    """A program that runs this statement, and prints that it did."""
+    return "timeit", "-n1", "-r1", statement
+
+
+async def test_programs_that_nobody_talks_to_share_a_process(tmp_path: Path) -> None:
+    await asyncio.gather(whole(MODULE, "--version"), whole(MODULE, "--version"))
+    first, said = await whole(MODULE, "--version")
+    assert await whole(MODULE, "--version", folder=tmp_path, PHASELINE_PREFIX="other") == (first, said)
+    seen = "import os; print(os.getcwd(), os.environ['PHASELINE_PREFIX'])"
+    process, said = await whole(*timed(seen), folder=tmp_path, PHASELINE_PREFIX="mine")
+    assert (process, said.splitlines()[0]) == (first, f"{tmp_path} mine")
+    os.kill(first, signal.SIGKILL)  # while it waits
+    until(lambda: not is_there(first))
+    assert (await whole(MODULE, "--version"))[0] != first
+
+
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        "import os; os.open('/dev/null', os.O_RDONLY)",
+        "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()",
+        "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+        "import atexit; atexit.register(print)",
+        "import subprocess; subprocess.Popen(['true'])",
+    ],
+    ids=["a file", "a thread", "a handler", "an exit", "a child"],
+)
+async def test_nothing_runs_where_a_program_left_something(leaves: str) -> None:
+    left, _ = await whole(*timed(leaves))
+    assert (await whole(*timed("pass")))[0] != left
+
+
+async def test_what_the_environment_says_to_python_is_not_shared() -> None:
+    here, _ = await whole(*timed("pass"))
+    elsewhere, said = await whole(*timed("import time; print(time.tzname[0])"), TZ="Asia/Tokyo")
+    assert (elsewhere != here, said.splitlines()[0]) == (True, "JST")
+
+
+async def test_how_a_command_logs_ends_with_it() -> None:
+    asked = ("list", "--nats", closed_port.NATS)
+    first, long, again = [await Shell()(*words) for words in (asked, (*asked, "-v"), asked)]
+    assert "Traceback" in long.err
+    assert again == first
 
 
 async def test_signals_and_the_code_that_says_so() -> None:

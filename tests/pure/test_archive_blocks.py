@@ -119,7 +119,7 @@ def opened(folder: Path) -> Archive:
 def questions(written: Written) -> Iterator[tuple[str, Any]]:
     """Everything that readers ask, with some arguments."""
     chance, highest = written.chance, max(part.highest for part in written.parts)
-    for _ in range(4):
+    for _ in range(2):
         place = chance.randrange(1, highest + 2)
         one, other = (entity.replace("/", ".") for entity in chance.sample(ENTITIES, 2))
         yield "moment", (place,)

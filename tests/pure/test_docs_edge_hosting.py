@@ -5,8 +5,10 @@ from collections import Counter
 
 import pytest
 
+from phaseline.machines.compiler import labels
 from phaseline.machines.compiler.conditions import returns
 from phaseline.machines.language.table import Pending
+from phaseline.schemas.records import State
 from tests.support import spec_edge_hosting as spec
 from tests.support import spec_edge_moves as ours
 from tests.support import spec_edge_page as page
@@ -37,6 +39,11 @@ def test_the_views(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_labels(kind: str) -> None:
     assert page.labels(kind) == [*ours.labels(BUILT_IN_KINDS[kind])]
+    facet = BUILT_IN_KINDS[kind].table.facets[0]
+    for phase, condition, zh, en, *takes in page.labels(kind):
+        state = State(phase, (condition,))
+        assert [labels.label_of(facet, state, language) for language in ("zh", "en")] == [zh, en]
+        assert labels.schedulable(facet, state) == {(): None, ("yes",): True, ("no",): False}[tuple(takes)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -77,7 +84,14 @@ def test_what_the_head_of_the_page_says(kind: str) -> None:
 def test_the_order_of_a_nodes_labels() -> None:
     found = re.search(r"first of these: ([^.]*)\.", page.sections()["node"])
     assert found is not None
-    assert tuple(found[1].replace("\n", " ").split(", ")) == BUILT_IN_KINDS["node"].table.facets[0].order
+    order, facet = found[1].replace("\n", " ").split(", "), BUILT_IN_KINDS["node"].table.facets[0]
+    assert tuple(order) == facet.order
+    names = {row[1]: row[3] for row in page.labels("node") if row[0] == "Failed"}
+    assert names.keys() <= {*order}
+    for base in BUILT_IN_KINDS["node"].bases[0]:
+        if base.phase == "Failed":
+            first = next(one for one in order if one in base.conditions)
+            assert labels.label_of(facet, base, "en") == names[first]
 
 
 def test_the_deadlines() -> None:

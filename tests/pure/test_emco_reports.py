@@ -52,12 +52,6 @@ def test_deletions_that_were_lost(gone: str) -> None:
     life.do("emco_resource", "delete", GROUP)
 
 
-def test_a_deletion_that_a_snapshot_shows_ends_pre_terminate() -> None:
-    life = applied(A).do("emco_resource", "terminate", GROUP)
-    step = snapshot(life, "Terminated", "Pending")
-    assert ("app_context c1 phase", "Terminating", "deletion_seen", "cascade") in told(step)
-
-
 def test_a_snapshot_that_is_older_than_the_request_undoes_nothing() -> None:
     life = applied(A)
     assert snapshot(life, "Applied", "", seen=False).records == []

@@ -48,19 +48,6 @@ def test_a_failure_left_from_instantiating_does_not_fail_the_termination() -> No
     assert life.state("app_context", context()) == "Terminated"
 
 
-def test_the_others_go_on_being_deleted_after_one_could_not_be() -> None:
-    life = instantiated(A, B).each("applied", A, B).do("emco_resource", "terminate", GROUP)
-    life.do("rsync_resource", "failed", A).each("terminated", B)
-    assert life.state("app_context", context()) == "TerminateFailed"
-
-
-def test_a_failed_apply_is_tried_again_by_instantiating_the_same_context() -> None:
-    life = instantiated(A, B).each("applied", A).do("rsync_resource", "failed", B)
-    life.do("app_context", "instantiate", context())
-    assert [life.state("rsync_resource", A), life.state("rsync_resource", B)] == ["Applied", "Pending"]
-    assert life.state("app_context", context()) == "Instantiating"
-
-
 def test_what_failed_may_be_applied_after_all() -> None:
     life = instantiated(A).do("rsync_resource", "failed", A)
     assert life.attributes("rsync_resource", A)["failure"] == "rsync does not say why"
@@ -346,7 +333,3 @@ def test_everything_else_is_listed_from_its_packed_form() -> None:
     }
     life.do("app_cluster", "bundle_state", cluster(), status={"resourceStatuses": [packed]})
     assert life.state("rsync_resource", resource("net+ProviderNetwork"), 1) == "Present"
-
-
-def test_the_kinds_are_installed() -> None:
-    assert {"emco_resource", "app_context", "app_cluster", "rsync_resource"} <= set(KINDS)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from phaseline.engine.surfaces import accounts_page
 from phaseline.machines.docs import asyncapi, pages
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import VALUES
@@ -37,6 +38,11 @@ def _made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_generated_files_are_up_to_date() -> None:
     stale = [str(path) for path in pages.stale(ROOT, made())]
     assert stale == [], f"run `{pages.COMMAND}` in the project's root and read what changed"
+
+
+def test_the_page_shows_what_each_role_may_do() -> None:
+    """Whoever changes a role sees it there once more. `tests/nats/test_accounts.py` tries what is not allowed."""
+    assert accounts_page.tables() in (ROOT / accounts_page.PAGE).read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("_made_once")

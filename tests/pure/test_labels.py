@@ -1,7 +1,7 @@
 """Every state that can arise has a name in both languages, and only a Running [Ok] node takes pods.
 
-Belongs here: the choice of labels. Does not: the tables' own wording beyond samples the spec spells out. A new
-condition needs no line here: the hand copy of the labels is `tests.support.spec_edge_labels`.
+Belongs here: the choice of labels. Does not: the tables' own wording beyond samples the spec spells out, which
+`test_docs_edge_hosting` compares with the page.
 """
 
 from collections.abc import Iterator

@@ -253,10 +253,3 @@ def test_a_version_is_known_before_the_kind_is_compiled(built: list[str]) -> Non
     kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
     assert kinds.digest == SOUND
     assert built == []
-
-
-def test_a_kind_has_no_other_attributes() -> None:
-    kind = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)["node"]
-    assert not hasattr(kind, "colour")
-    with pytest.raises(AttributeError, match="a Kind has no 'colour'"):
-        kind.colour  # type: ignore[attr-defined]  # noqa: B018  # there is none

@@ -1,6 +1,6 @@
 """Every trigger in every state of every kind, in every situation that matters, leads to what the specification says.
 
-Belongs here: comparing the core with the hand copy of the specification. Does not: sequences of events (`test_laws`).
+Belongs here: comparing the core with the page of the specification. Does not: sequences of events (`test_laws`).
 """
 
 import random
@@ -15,12 +15,11 @@ from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.transitions import transitions
 from phaseline.engine.core.tree import Tree
-from phaseline.machines.compiler import labels
 from phaseline.machines.language.table import Table
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record, Rejection, State
 from phaseline.schemas.subjects import Subjects
-from tests.support import edge_worlds, spec_edge_hosting, spec_edge_labels, spec_interpreter
+from tests.support import edge_worlds, spec_edge_hosting, spec_interpreter
 from tests.support.edge_worlds import HERE, KINDS, arrival, tree_of, variants, worlds
 from tests.support.spec_interpreter import World, act, bases, fire, shown
 
@@ -122,31 +121,6 @@ def test_triggers_ids_and_roles(kind: str) -> None:
     for trigger in triggers:
         role = "derived" if trigger in spec_edge_hosting.DERIVED[kind] else "observation"
         assert table.role(trigger) == ("intent" if trigger in spec_edge_hosting.INTENTS[kind] else role)
-
-
-@pytest.mark.parametrize("kind", SPEC_KINDS)
-def test_labels_in_both_languages_and_schedulability(kind: str) -> None:
-    facet = KINDS[kind].table.facets[0]
-    written = [
-        (found.phase, found.condition, found.others["zh"], found.en, found.schedulable) for found in facet.labels
-    ]
-    assert sorted(written) == sorted(spec_edge_labels.LABELS[kind])
-    for phase, condition, zh, en, schedulable in spec_edge_labels.LABELS[kind]:
-        state = State(phase, (condition,))
-        assert labels.label_of(facet, state, "zh") == zh
-        assert labels.label_of(facet, state, "en") == en
-        assert labels.schedulable(facet, state) == schedulable
-
-
-def test_a_node_with_several_conditions_is_called_by_the_first_in_the_specs_order() -> None:
-    facet = KINDS["node"].table.facets[0]
-    names = {(phase, condition): en for phase, condition, _, en, _ in spec_edge_labels.LABELS["node"]}
-    missing = {condition for phase, condition in names if phase == "Failed"}.difference(spec_edge_labels.NODE_ORDER)
-    assert not missing, f"{', '.join(sorted(missing))} of Failed: add it to NODE_ORDER of spec_edge_labels.py"
-    for phase, conditions in bases("node"):
-        causes = [c for c in spec_edge_labels.NODE_ORDER if c in conditions]
-        if phase == "Failed":
-            assert labels.label_of(facet, State(phase, conditions), "en") == names[phase, causes[0]]
 
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)

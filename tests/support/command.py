@@ -58,15 +58,17 @@ class Shell:
         self.environment = {**ENVIRONMENT, "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment}
 
     async def start(
-        self, *words: str, stdin: int | None = forked_process.DEVNULL, folder: Path = ROOT
+        self, *words: str, stdin: int | None = forked_process.DEVNULL, folder: Path = ROOT, whole: bool = False
     ) -> asyncio.subprocess.Process:
-        """Start a process that the test talks to."""
-        return await forked_process.start(MODULE, *words, environment=self.environment, folder=folder, stdin=stdin)
+        """Start a process that the test talks to; or, whole, nobody."""
+        return await forked_process.start(
+            MODULE, *words, environment=self.environment, folder=folder, stdin=stdin, whole=whole
+        )
 
     async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
         """Run the command to its end. stdin: what it reads from a pipe, if given."""
         source = forked_process.DEVNULL if stdin is None else forked_process.PIPE
-        async with ended(await self.start(*words, stdin=source)) as started, asyncio.timeout(LIMIT):
+        async with ended(await self.start(*words, stdin=source, whole=True)) as started, asyncio.timeout(LIMIT):
             out, err = await started.communicate(stdin)
         assert started.returncode is not None
         return Answer(started.returncode, out.decode(), err.decode())

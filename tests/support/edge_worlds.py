@@ -11,8 +11,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Cause, Entity, FacetState, State
 from tests.support.built_in_kinds import family
-from tests.support.spec_edge_hosting import ENDS, ID, PARENT
-from tests.support.spec_edge_labels import LABELS
+from tests.support.spec_edge_hosting import ENDS, ID, LABELS, PARENT
 from tests.support.spec_interpreter import Thing, World, bases, shown
 
 KINDS = family("edge-hosting")
@@ -123,7 +122,8 @@ def _adoptions(kind: str) -> Iterator[dict[str, Any]]:
         yield from ({"phase": phase}, {"phase": phase, "conditions": [condition]})
     yield from ({"phase": "Failed", "conditions": list(pair)} for pair in (("Unknown", "Balance"), ("Ok",), ()))
     yield {"phase": "Deleting", "conditions": ["Balance", "Progressing"]}
-    yield {"phase": "Deleting", "conditions": ["Progressing", "Stalled"]}
+    yield from ({"phase": phase, "conditions": ["Progressing", "Stalled"]} for phase in ("Creating", "Deleting"))
+    yield from ({"phase": phase, "conditions": ["Stalled"]} for phase in ("Creating", "Updating"))
     yield {"phase": "Running", "conditions": ["Ok", "Unschedulable"]}
     yield {"phase": "Running", "autoscaling_mode": "Recycle", "default": True}
 

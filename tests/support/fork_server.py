@@ -1,30 +1,30 @@
-"""A process that has imported the command and compiled the tables, and forks for each program that a test starts.
+"""A process that has imported the command and compiled the tables, and forks for the programs that tests start.
 
-Starting Python and importing all that takes most of a second; forking takes milliseconds. Each program is still a
-process of its own, with its own arguments, environment, streams and exit code. It ends with whoever asked for it.
-One such process serves all processes of a test run. It imports nothing until the first of them asks. Another one forks
+Starting Python and importing all that takes most of a second; forking takes milliseconds. Each program has its own
+arguments, environment, streams and exit code, and ends with whoever asked for it. A process of its own it has if a test
+talks to it; programs that are run whole share processes, one after the other (`forked_program`).
+One such server serves all processes of a test run. It imports nothing until the first of them asks. Another one forks
 the test processes themselves (`forked_tests`).
-Belongs here: the server. Does not: asking it (`forked_process`), what tests run (`command`, `killable_worker`).
+Belongs here: the server. Does not: asking it (`forked_process`), what happens in a forked process (`forked_program`),
+what tests run (`command`, `killable_worker`).
 """
 
-import atexit
 import contextlib
 import gc
 import importlib
 import marshal
 import os
 import pkgutil
-import runpy
 import select
 import signal
 import socket
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import metadata
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
+
+from tests.support import forked_program
 
 NEEDED = ("phaseline.engine", "phaseline.machines")
 """Packages whose modules are imported, with the libraries that they need: commands import many when they need them."""
@@ -32,43 +32,81 @@ LEFT_OUT = (".__main__", ".child", ".testing")
 """The ends of the names of modules that are programs, and of the kit for tests."""
 ALSO_NEEDED = ("difflib", "jq", "pwd", "structlog.dev", "uvicorn", "yaml")
 """Modules of others that commands import when they need them."""
+MOST_IDLE = 12
+"""The most processes that wait for a further program."""
 
 
-class Running(NamedTuple):
-    """A program that runs: its process, a file that is ready once it has ended, and the connection of its caller."""
+class Child:
+    """A forked process. ended: a file that is ready once it has ended; link: on it, it tells exit codes and is asked.
 
-    pid: int
-    ended: int
-    caller: socket.socket
+    alike: what a program must be like to run in it (`forked_program.alike`). caller: who waits for its program; None
+    while it waits for one. Those that have waited longest come first.
+    """
+
+    def __init__(self, pid: int, link: socket.socket, alike: object, caller: socket.socket) -> None:
+        self.pid, self.ended, self.link, self.alike = pid, os.pidfd_open(pid), link, alike
+        self.caller: socket.socket | None = caller
+        self.tell(pid)
+
+    @property
+    def files(self) -> list[socket.socket | int]:
+        """What is ready when something happens to it. Once it has said the code, the end of the link is its end."""
+        return [self.ended] if self.caller is None else [self.ended, self.link, self.caller]
+
+    def tell(self, number: int) -> None:
+        """Tell its caller a number."""
+        if self.caller is not None:
+            with contextlib.suppress(OSError):  # it went away
+                self.caller.sendall(f"{number}\n".encode())
+
+    def let_go(self) -> None:
+        """Let go of the caller."""
+        if self.caller is not None:
+            self.caller.close()
+            self.caller = None
+
+    def close(self) -> None:
+        """Close all that belongs to it."""
+        self.let_go()
+        self.link.close()
+        os.close(self.ended)
+
+    def kill(self) -> None:
+        """End it with its group."""
+        os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
 
 
-def serve(listening: socket.socket, prepare: Callable[[], None]) -> str:
-    """Fork for each connection until standard input ends. Only forked processes return: the module to run.
+class Asked(NamedTuple):
+    """What a forked process is to run: the request, the files of its streams, and its link."""
+
+    request: bytes
+    files: list[int]
+    link: socket.socket
+
+
+def serve(listening: socket.socket, prepare: Callable[[], None]) -> Asked:
+    """Fork for connections until standard input ends. Only forked processes return.
 
     prepare: imports what the programs need, when the first of them is asked for.
     """
-    running: list[Running] = []
+    children: list[Child] = []
     first: list[socket.socket | int] = [listening, 0]
-    with listening:
-        if listening in select.select(first, [], [])[0]:
-            prepare()
-            gc.collect()
-            gc.freeze()  # so that no forked process copies all objects when it collects garbage
-        while True:
-            files: list[socket.socket | int] = [
-                listening,
-                0,
-                *(one.ended for one in running),
-                *(one.caller for one in running),
-            ]
-            ready = select.select(files, [], [])[0]
-            if 0 in ready:  # whoever started this process has ended
-                _kill(running)
-                os._exit(0)
-            _kill([one for one in running if one.caller in ready])
-            running = [one for one in running if not _has_ended(one, ready)]
-            if listening in ready and (asked := _fork(listening, running)) is not None:
-                return _become(asked)
+    if listening in select.select(first, [], [])[0]:
+        prepare()
+        gc.collect()
+        gc.freeze()  # so that no forked process copies all objects when it collects garbage
+    while True:
+        ready = select.select([*first, *(file for one in children for file in one.files)], [], [])[0]
+        if 0 in ready:  # whoever started this process has ended
+            for one in children:
+                one.kill()
+            os._exit(0)
+        children = [one for one in children if not _has_ended(one, ready)]
+        _hear(children, ready)
+        if listening in ready and (asked := _pass_on(listening, children)) is not None:
+            return asked
 
 
 def prepare_commands() -> None:
@@ -78,6 +116,7 @@ def prepare_commands() -> None:
         importlib.import_module(name)
     for kind in importlib.import_module("phaseline.machines.built_in").installed().values():
         kind.compile()
+    forked_program.note_what_remembers()
 
 
 def _modules(name: str) -> Iterator[str]:
@@ -88,94 +127,74 @@ def _modules(name: str) -> Iterator[str]:
             yield from _modules(found.name) if found.ispkg else [found.name]
 
 
-def _fork(listening: socket.socket, running: list[Running]) -> dict[str, Any] | None:
-    """Fork for the next connection. Returns in the child: what it is to run; in the parent: None."""
-    caller, _ = listening.accept()
-    request, files, _, _ = socket.recv_fds(caller, 1 << 20, 3)
-    child = os.fork() if request else 0
-    if not request or child:
-        for file in files:
-            os.close(file)
-        if child:
-            running.append(Running(child, os.pidfd_open(child), caller))
-            _say(caller, child)
-        return None
-    listening.close()
-    for one in running:
-        os.close(one.ended)
-        one.caller.close()
-    caller.close()
-    os.setsid()
-    for number, file in enumerate(files):
-        os.dup2(file, number)
-        os.close(file)
-    asked: dict[str, Any] = marshal.loads(request)
-    return asked
-
-
-def _kill(running: list[Running]) -> None:
-    """End programs with their groups: their callers went away."""
-    for one in running:
-        os.kill(one.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(one.pid, signal.SIGKILL)
-
-
-def _has_ended(one: Running, ready: list[Any]) -> bool:
-    """Tell the caller if the program has ended, or was ended because the caller went away."""
-    if one.ended not in ready and one.caller not in ready:
+def _has_ended(one: Child, ready: list[Any]) -> bool:
+    """Whether it has ended, or was ended because its caller went away; the caller is told."""
+    if one.caller in ready:
+        one.kill()
+    elif one.ended not in ready:
         return False
     _, status = os.waitpid(one.pid, 0)
-    _say(one.caller, os.waitstatus_to_exitcode(status))
-    one.caller.close()
-    os.close(one.ended)
+    one.tell(os.waitstatus_to_exitcode(status))
+    one.close()
     return True
 
 
-def _say(caller: socket.socket, number: int) -> None:
-    with contextlib.suppress(OSError):  # it went away
-        caller.sendall(f"{number}\n".encode())
+def _hear(children: list[Child], ready: list[Any]) -> None:
+    """Pass on the exit codes of programs whose processes wait for a further one; let go of those that wait longest."""
+    for one in [one for one in children if one.caller is not None and one.link in ready]:
+        with contextlib.suppress(ConnectionResetError):  # it has been killed
+            if said := one.link.recv(100):
+                one.tell(int(said))
+                one.let_go()
+                children.remove(one)
+                children.append(one)
+    for one in [one for one in children if one.caller is None and one.alike is not None][:-MOST_IDLE]:
+        one.alike = None
+        one.link.shutdown(socket.SHUT_WR)
 
 
-def _become(asked: dict[str, Any]) -> str:
-    os.chdir(asked["folder"])
-    os.environ.clear()
-    os.environ.update(asked["environment"])
-    time.tzset()
-    sys.argv = [asked["module"], *asked["words"]]
-    # The streams of this process were made for the server: a program makes its own.
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # they last as long as the process
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
-    return str(asked["module"])
+def _pass_on(listening: socket.socket, children: list[Child]) -> Asked | None:
+    """Let a process that waits, or a new one, run what the next caller asks for. Only the new one gets it from here."""
+    caller, _ = listening.accept()
+    request, files, _, _ = socket.recv_fds(caller, 1 << 20, 3)
+    if not request:
+        caller.close()
+        return None
+    alike = forked_program.alike(marshal.loads(request))
+    for one in reversed(children):
+        if one.caller is None and alike is not None and one.alike == alike and _asked(one, request, files):
+            one.caller = caller
+            one.tell(one.pid)
+            _close(files)
+            return None
+    ours, theirs = socket.socketpair()
+    if child := os.fork():
+        theirs.close()
+        children.append(Child(child, ours, alike, caller))
+        _close(files)
+        return None
+    for one in children:
+        one.close()
+    for each in (listening, caller, ours):
+        each.close()
+    os.setsid()
+    return Asked(request, files, theirs)
 
 
-def run_to_its_end(program: Callable[[], object]) -> NoReturn:
-    """Run a program, and end as the interpreter does, but without taking all objects apart: that takes longer than most
-    commands.
-    """
-    status = 0
+def _asked(one: Child, request: bytes, files: list[int]) -> bool:
+    """Ask a process that waits to run a program; whether it is there."""
     try:
-        program()
-    except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
-        if isinstance(ended.code, str):
-            print(ended.code, file=sys.stderr)  # noqa: T201  # as the interpreter does
-    except BaseException:  # noqa: BLE001  # as the interpreter does
-        sys.excepthook(*sys.exc_info())
-        status = 1
-    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            status = status or 120
-    os._exit(status)
+        return socket.send_fds(one.link, [request], files) == len(request)
+    except OSError:  # it has been killed
+        return False
+
+
+def _close(files: list[int]) -> None:
+    for file in files:
+        os.close(file)
 
 
 if __name__ == "__main__":
     descriptor, *prepared = sys.argv[1:]
     before = partial(importlib.import_module(prepared[0]).prepare, *prepared[1:]) if prepared else prepare_commands
-    chosen = serve(socket.socket(fileno=int(descriptor)), before)
-    run_to_its_end(lambda: runpy.run_module(chosen, run_name="__main__", alter_sys=True))
+    forked_program.run(*serve(socket.socket(fileno=int(descriptor)), before))

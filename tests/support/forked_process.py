@@ -166,10 +166,12 @@ def _ends(number: int, wanted: int | None) -> tuple[IO[bytes] | None, int]:
 async def start(
     module: str, *words: str, environment: Mapping[str, str], folder: Path = ROOT,
     stdin: int | None = DEVNULL, stdout: int | None = PIPE, stderr: int | None = PIPE, server: str | None = None,
+    whole: bool = False,
 ) -> asyncio.subprocess.Process:  # fmt: skip
     """Start `python -m module words` with this environment. The streams are as in `asyncio.create_subprocess_exec`.
 
-    server: the address of a fork server of the test's own, which `started` returned.
+    server: the address of a fork server of the test's own, which `started` returned. whole: nobody talks to it or sends
+    it signals, so its process may be one that others ran in.
     """
     await asyncio.to_thread(started_server, server)  # not here: the test's connections would get no answers meanwhile
     loop = asyncio.get_running_loop()
@@ -177,7 +179,7 @@ async def start(
     connected = loop.create_future()
     transport: Any = _Transport(
         loop, protocol, [module, *words], False, stdin, stdout, stderr, 0, connected,
-        environment=dict(environment), folder=str(folder), server=server,
+        environment=dict(environment), folder=str(folder), server=server, whole=whole,
     )  # fmt: skip
     await connected
     return asyncio.subprocess.Process(transport, protocol, loop)

@@ -25,7 +25,7 @@ ONLY_COLLECT = ("-n0", "--collect-only", "-p", "no:cacheprovider")
 def fork(called: pytest.Config.InvocationParams, specs: Iterable[Any]) -> None:
     """Let execnet fork the test processes. called: how pytest was; specs: what execnet is to start."""
     address = forked_process.started("tests.support.forked_tests", str(called.dir), *map(str, called.args))
-    variables = (f"PHASELINE_FORKS={address}", f"PHASELINE_PIDS={os.devnull}")
+    variables = (f"PHASELINE_FORKS={address}", f"PHASELINE_PIDS={os.devnull}", "PHASELINE_LASTS=1")
     program = shlex.join(["env", *variables, sys.executable, "-IS", forwarder.__file__])
     for spec in specs:
         spec.python = program

@@ -1,31 +1,22 @@
-"""The tables of docs/spec/edge-hosting.md, copied by hand from the page and not from our tables.
+"""docs/spec/edge-hosting.md as `spec_interpreter` reads it: rows, guards, cascades and labels, as the page has them.
 
-Belongs here: the page, line by line. Does not: its labels (`spec_edge_labels`), how to read it (`spec_interpreter`).
+Belongs here: what `spec_edge_page` read, row by row, and what the page says in sentences, copied by hand. Does not: how
+to read the page, or the rows.
 
 from      a phase; `Updating over Running`: shown Updating, its base Running; `Failed with X`, `Failed without X, Y`
 becomes   a phase (its own condition comes along); `Failed +X`: X is added to the causes that stand;
-          `Failed X` likewise where no other can stand; `set X`, `clear X, Y`; `same`; `named`: as the data says
+          `set X`, `clear X, Y`; `same`; `named`: as the data says
 """
 
+import re
+from collections.abc import Iterator
 from typing import Any
+
+from tests.support import spec_edge_page as page
 
 Table = dict[str, tuple[tuple[Any, ...], ...]]
 
 ENDS = ("Absent", "Deleted")
-
-INTENTS = {
-    "cluster": ("create", "update", "delete", "configure"),
-    "node_pool": ("create", "update", "scale", "configure", "delete"),
-    "node": ("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete", "configure"),
-    "component": ("create", "update", "delete", "configure"),
-}
-DERIVED = {
-    "cluster": ("stalled",),
-    "node_pool": ("remove", "owner_gone", "stalled"),
-    "node": ("remove", "owner_gone", "stalled"),
-    "component": ("remove", "owner_gone", "stalled"),
-}
-
 ID = {
     "cluster": ("cluster",),
     "node_pool": ("cluster", "pool"),
@@ -77,170 +68,82 @@ ASSIGNS: dict[str, dict[str, tuple[str, ...]]] = {
 # The field of data that chooses the row of a trigger.
 CHOOSES = {"delete": "abandon"}
 
+LABELS = {kind: page.labels(kind) for kind in ID}
+"""Phase, condition, zh, en, and for nodes whether it is schedulable; those that are stalled have no rows."""
+LIVE = {kind: tuple(dict.fromkeys(row[0] for row in rows)) for kind, rows in LABELS.items()}
 # The condition that a phase brings along where it has but one; Failed never does.
 OWN = {
-    "cluster": {
-        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Deleting": "Progressing",
-        "Starting": "Progressing", "Stopped": "Balance",
-    },
-    "node_pool": {
-        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Scaling": "Progressing",
-        "Deleting": "Progressing",
-    },
-    "node": {
-        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Deleting": "Progressing",
-        "Starting": "Progressing", "Stopping": "Progressing", "Stopped": "Ok",
-    },
-    "component": {
-        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Deleting": "Progressing",
-    },
-}  # fmt: skip
+    kind: {phase: next(row[1] for row in rows if row[0] == phase) for phase in LIVE[kind] if phase != "Failed"}
+    for kind, rows in LABELS.items()
+}
+INTENTS = {kind: page.words(kind)[0] | {"configure"} for kind in ID}
+DERIVED = {kind: page.words(kind)[1] | {"stalled"} for kind in ID}
 STICKY = {"cluster": (), "node_pool": (), "node": ("Balance", "Unschedulable"), "component": ()}
 # Sticky, but does not hold a node in Failed.
 LIMITS = ("Unschedulable",)
 
-CLUSTER_LIVE = ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopped", "Failed")
 # The facets `contact` and `signals` are not modelled here (test_contact, test_signals): their triggers and attributes.
 CONTACT = (
     "heard", "falls_silent", "unwatched", "waited_anew", "heard_at", "condition", "signals_end", "signals",
 )  # fmt: skip
-PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unknown"
 
-# trigger, from, becomes, and the values of data.condition it is for where data says which
-# fmt: off
-ROWS: Table = {
-    "cluster": (
-        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
-        ("adopt",          ("Absent",),                                                   "named"),
-        ("created",        ("Creating",),                                                 "Running"),
-        ("create_failed",  ("Creating",),                                                 "Failed +CreateError", (None, "CreateError")),
-        ("create_failed",  ("Creating",),                                                 "Failed +LimitedByQuota", ("LimitedByQuota",)),
-        ("create_failed",  ("Creating",),                                                 "Failed +StockOut", ("StockOut",)),
-        ("create_failed",  ("Creating",),                                                 "Failed +Balance", ("Balance",)),
-        ("update",         ("Running", "Updating", "Failed with AllFailed", "Starting with Stalled"), "Updating"),
-        ("updated",        ("Updating",),                                                 "Running"),
-        ("overdue",        ("Creating", "Running", "Updating", "Starting", "Failed"),     "Stopped"),
-        ("renewed",        ("Stopped",),                                                  "Starting"),
-        ("started",        ("Starting",),                                                 "Running"),
-        ("delete",         ("Creating", "Running", "Updating", "Starting", "Stopped", "Failed", "Deleting with Stalled"),
-                                                                                          "Deleting", (None, False)),
-        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
-        ("delete",         CLUSTER_LIVE,                                                  "Deleted", (True,), "silent"),
-        ("deleted",        ("Running", "Updating", "Deleting", "Starting", "Stopped", "Failed"), "Deleted"),
-        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
-        ("error",          ("Creating", "Running", "Updating", "Starting", "Failed"),     "Failed +Unknown"),
-        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
-        ("heartbeat",      ("Absent",),                                                   "Running"),
-        ("heartbeat",      CLUSTER_LIVE,                                                  "same"),
-        ("configure",      CLUSTER_LIVE,                                                  "same"),
-        ("stalled",        ("Creating", "Updating", "Deleting", "Starting"),              "set Stalled"),
-    ),
-    "node_pool": (
-        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
-        ("adopt",          ("Absent",),                                                   "named"),
-        ("created",        ("Creating",),                                                 "Running"),
-        ("update",         ("Running", "Updating", "Failed with AllFailed", "Scaling with Stalled"), "Updating"),
-        ("updated",        ("Updating",),                                                 "Running"),
-        ("scale",          ("Running", "Scaling over Running", "Scaling over Scaling", "Failed with AllFailed",
-                            "Updating with Stalled"),                                     "Scaling"),
-        ("scaled",         ("Scaling",),                                                  "Running"),
-        ("heartbeat",      ("Absent",),                                                  "Running"),
-        ("heartbeat",      ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "same"),
-        ("configure",      ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "same"),
-        ("delete",         ("Creating", "Running", "Updating", "Scaling", "Failed", "Deleting with Stalled"),
-                                                                                          "Deleting", (None, False)),
-        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
-        ("delete",         ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleted", (True,), "silent"),
-        ("remove",         ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleting"),
-        ("deleted",        ("Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleted"),
-        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
-        ("error",          ("Creating", "Running", "Updating", "Scaling", "Failed"),      "Failed +Unknown"),
-        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
-        ("owner_gone",     ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleted"),
-        ("stalled",        ("Creating", "Updating", "Scaling", "Deleting"),               "set Stalled"),
-    ),
-    "node": (
-        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
-        ("adopt",          ("Absent",),                                                   "named"),
-        ("created",        ("Creating",),                                                 "Running"),
-        ("init_failed",    ("Creating",),                                                 "Failed +InitializeFailed"),
-        ("update",         ("Running", "Updating", "Starting with Stalled", "Stopping with Stalled"), "Updating"),
-        ("updated",        ("Updating",),                                                 "Running"),
-        ("cordon",         ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "set Unschedulable"),
-        ("drain",          ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "set Unschedulable"),
-        ("uncordon",       ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "clear Unschedulable"),
-        ("stop",           ("Running", "Updating with Stalled", "Starting with Stalled", "Stopping with Stalled"), "Stopping"),
-        ("stopped",        ("Stopping",),                                                 "Stopped"),
-        ("start",          ("Stopped", "Starting with Stalled"),                          "Starting"),
-        ("started",        ("Starting",),                                                 "Running"),
-        ("not_ready",      ("Running", "Updating", "Starting", "Failed"),                 "Failed +NotReady"),
-        ("ready",          ("Failed with NotReady",),                                     "clear NotReady"),
-        ("overdue",        ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "Failed +Balance"),
-        ("renewed",        ("Creating with Balance", "Running with Balance", "Updating with Balance",
-                            "Deleting with Balance", "Starting with Balance", "Stopping with Balance",
-                            "Stopped with Balance", "Failed with Balance"),               "clear Balance"),
-        ("delete",         ("Creating", "Running", "Updating", "Starting", "Stopping", "Stopped", "Failed",
-                            "Deleting with Stalled"),                                     "Deleting", (None, False)),
-        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
-        ("delete",         ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"),
-                                                                                          "Deleted", (True,), "silent"),
-        ("remove",         ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleting"),
-        ("deleted",        ("Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleted"),
-        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
-        ("error",          ("Creating", "Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "Failed +Unknown"),
-        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
-        ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleted"),
-        ("heartbeat",      ("Absent",),                                                  "Running"),
-        ("heartbeat",      ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "same"),
-        ("configure",      ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "same"),
-        ("stalled",        ("Creating", "Updating", "Deleting", "Starting", "Stopping"),  "set Stalled"),
-    ),
-    "component": (
-        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
-        ("adopt",          ("Absent",),                                                   "named"),
-        ("created",        ("Creating",),                                                 "Running"),
-        ("update",         ("Running", "Updating", "Failed without ResourceCleanupFailed, ClusterNotRunning"), "Updating"),
-        ("updated",        ("Updating",),                                                 "Running"),
-        ("name_conflict",  ("Creating",),                                                 "Failed +NameConflict"),
-        ("crash_loop",        ("Creating", "Running", "Updating", "Failed"),              "Failed +CrashLoopBackOff"),
-        ("image_pull_failed", ("Creating", "Running", "Updating", "Failed"),              "Failed +ImagePullBackOff"),
-        ("scheduling_failed", ("Creating", "Running", "Updating", "Failed"),              "Failed +SchedulingFailed"),
-        ("degraded",       ("Running", "Updating", "Failed"),                             "Failed +Degraded"),
-        ("recovered",      ("Failed",),                                                   f"clear {PASSING}", (None,)),
-        ("recovered",      ("Failed with CrashLoopBackOff",),                             "clear CrashLoopBackOff", ("CrashLoopBackOff",)),
-        ("recovered",      ("Failed with ImagePullBackOff",),                             "clear ImagePullBackOff", ("ImagePullBackOff",)),
-        ("recovered",      ("Failed with SchedulingFailed",),                             "clear SchedulingFailed", ("SchedulingFailed",)),
-        ("recovered",      ("Failed with Degraded",),                                     "clear Degraded", ("Degraded",)),
-        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown", ("Unknown",)),
-        ("delete",         ("Creating", "Running", "Updating", "Failed", "Deleting with Stalled"), "Deleting", (None, False)),
-        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
-        ("delete",         ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleted", (True,), "silent"),
-        ("remove",         ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleting"),
-        ("deleted",        ("Running", "Updating", "Deleting", "Failed"), "Deleted"),
-        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
-        ("error",          ("Creating", "Running", "Updating", "Failed"),                 "Failed +Unknown"),
-        ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleted"),
-        ("heartbeat",      ("Absent",),                                                  "Running"),
-        ("heartbeat",      ("Creating", "Running", "Updating", "Deleting", "Failed"),     "same"),
-        ("configure",      ("Creating", "Running", "Updating", "Deleting", "Failed"),     "same"),
-        ("stalled",        ("Creating", "Updating", "Deleting"),                          "set Stalled"),
-    ),
-}
 
+def _rows(kind: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of a kind: trigger, from, becomes; where data says which, the values that they are for."""
+    found = page.moves(kind)
+    chosen = {move.trigger for move in found if move.given}
+    for move in found:
+        becomes = _becomes(move.becomes)
+        values = (move.given,) if move.given else (None, becomes.partition(" +")[2]) if " +" in becomes else (None,)
+        if move.trigger == "delete (abandon)":
+            yield "delete", (move.at,), becomes, (True,), *(["silent"] if "is Silent" in move.guard else [])
+        elif move.trigger in chosen or move.trigger == "delete":
+            yield move.trigger, (move.at,), becomes, (None, False) if move.trigger == "delete" else values
+        else:
+            yield move.trigger, (move.at,), becomes
+    for trigger, start, becomes in (("heartbeat", ("Absent",), "Running"), ("heartbeat", LIVE[kind], "same"),
+                                    ("configure", LIVE[kind], "same")):  # fmt: skip
+        if trigger not in {move.trigger for move in found}:  # of all kinds: the head of the page
+            yield trigger, start, becomes
+    yield "stalled", tuple(phase for phase, own in OWN[kind].items() if own == "Progressing"), "set Stalled"
+
+
+def _becomes(cell: str) -> str:
+    """What a row makes of a base, without the attributes that it sets."""
+    words = re.sub(r"; (sets `\w+`(, `\w+`)*|may set attributes)$", "", cell)
+    if words == "as the data names":
+        return "named"
+    if found := re.fullmatch(r"same; (set|clear)s (.+)", words):
+        return f"{found[1]} {found[2]}"
+    return re.sub(r" \[\+?(\w+)\]", r" +\1", words)
+
+
+ROWS: Table = {kind: tuple(_rows(kind)) for kind in ID}
+
+
+def _guards(kind: str) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+    for trigger, said in {
+        move.trigger: move.guard for move in page.moves(kind) if "is Silent" not in move.guard
+    }.items():
+        if said:
+            yield (kind, trigger), tuple(re.split(r"(?: is |, | or )", said.replace("the pool", "the node_pool")[4:]))
+
+
+_GUARDS = dict(one for kind in ID for one in _guards(kind))
 # of the entity, trigger: whose state must be one of these phases, or have one of these conditions
 GUARDS = {
-    ("node_pool", "create"): ("cluster", ("Running", "Updating"), ("AllFailed",)),
-    ("node_pool", "update"): ("cluster", ("Running", "Updating"), ("AllFailed",)),
-    ("node_pool", "delete"): ("cluster", ("Running", "Updating", "Stopped"), ("Stalled", "AllFailed")),
-    ("node", "create"):      ("node_pool", ("Running", "Scaling"), ("AllFailed",)),
-    ("node", "delete"):      ("cluster", ("Running", "Updating", "Stopped"), ("Stalled", "AllFailed")),
-    ("component", "create"): ("cluster", ("Running",), ("AllFailed",)),
-    ("component", "update"): ("cluster", ("Running", "Updating"), ("AllFailed",)),
-    ("component", "delete"): ("cluster", ("Running", "Updating"), ("Stalled", "AllFailed")),
+    key: (
+        above,
+        tuple(one for one in words if one in LIVE[above]),
+        tuple(one for one in words if one not in LIVE[above]),
+    )
+    for key, (above, *words) in _GUARDS.items()
+    if "'" not in above
 }
 ATTRIBUTE_GUARDS = {
-    ("node", "stop"):  ("node_pool", "autoscaling_mode", "Recycle"),
-    ("node", "start"): ("node_pool", "autoscaling_mode", "Recycle"),
+    key: (above.partition("'")[0], above.split("`")[1], value)
+    for key, (above, value, *_) in _GUARDS.items()
+    if "'" in above
 }
 
 # shows, over which bases, while whose phase is one of which, without which condition; the first that holds
@@ -250,27 +153,33 @@ VIEWS: Table = {
         ("Updating", ("Running",), "some node_pool", ("Creating", "Deleting", "Scaling"), "Stalled"),
     ),
     "node_pool": (
-        ("Failed +ClusterNotRunning", ("Creating", "Running", "Updating", "Scaling", "Failed"), "the cluster", ("Stopped", "Starting")),
+        (
+            "Failed +ClusterNotRunning",
+            ("Creating", "Running", "Updating", "Scaling", "Failed"),
+            "the cluster",
+            ("Stopped", "Starting"),
+        ),
         ("Failed +AllFailed", ("Running",), "every node", ("Failed",)),
         ("Scaling", ("Running", "Failed"), "some node", ("Creating", "Deleting"), "Stalled"),
     ),
     "node": (),
     "component": (
-        ("Failed +ClusterNotRunning", ("Creating", "Running", "Updating", "Failed"), "the cluster", ("Stopped", "Starting")),
+        (
+            "Failed +ClusterNotRunning",
+            ("Creating", "Running", "Updating", "Failed"),
+            "the cluster",
+            ("Stopped", "Starting"),
+        ),
     ),
 }
 
+
+def _fired(kind: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for triggers, fired, kinds, _ in page.cascades(kind):
+        yield from ((trigger, fired, tuple(one for one in ID if one in kinds)) for trigger in sorted(triggers))
+    if below := tuple(one for one, parts in ID.items() if parts[: len(ID[kind])] == ID[kind] and one != kind):
+        yield "-> Deleted", "owner_gone", below
+
+
 # on which trigger, or entering which phase: fires what at every live descendant of which kinds
-FIRED: Table = {
-    "cluster": (
-        ("delete", "remove", ("node_pool", "component")),     # with cascade
-        ("-> Deleted", "owner_gone", ("node_pool", "node", "component")),
-    ),
-    "node_pool": (
-        ("delete", "remove", ("node",)),
-        ("remove", "remove", ("node",)),
-        ("-> Deleted", "owner_gone", ("node",)),
-    ),
-    "node": (),
-    "component": (),
-}
+FIRED: Table = {kind: tuple(_fired(kind)) for kind in ID}

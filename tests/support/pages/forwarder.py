@@ -23,15 +23,20 @@ def main(name: str, *words: str) -> int:
     """Run the program of this name to its end; return its exit code."""
     connection = _socket.socket(_socket.AF_UNIX)
     connection.connect(os.environ["PHASELINE_FORKS"])
-    asked = {"module": PROGRAMS[name], "words": words, "environment": dict(os.environ), "folder": os.getcwd()}
+    lasts = os.environ.pop("PHASELINE_LASTS", "")
+    asked = {
+        "module": PROGRAMS[name], "words": words, "environment": dict(os.environ), "folder": os.getcwd(),
+        "whole": not lasts,
+    }  # fmt: skip
     streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
     connection.sendmsg([marshal.dumps(asked)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
     said = b""
     while b"\n" not in said:
         said += connection.recv(1)
     child = int(said)
-    with open(os.environ["PHASELINE_PIDS"], "a", encoding="ascii") as pids:
-        pids.write(f"{child}\n")
+    if lasts:
+        with open(os.environ["PHASELINE_PIDS"], "a", encoding="ascii") as pids:
+            pids.write(f"{child}\n")
     for number in (SIGINT, SIGTERM):
         signal(number, lambda number, _: os.kill(child, number))
     code = int(connection.recv(100))

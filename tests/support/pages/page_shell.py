@@ -24,7 +24,7 @@ from tests.support.pages import forwarder
 from tests.support.processes import command_line
 
 PIDS = "pids"
-"""A file beside the folder: the processes of the commands that were called."""
+"""A file beside the folder: the processes of the commands that last."""
 LIMIT = 120
 LASTING = re.compile(
     r"phaseline (up|worker|serve)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
@@ -83,7 +83,8 @@ class PageShell:
         file.touch()
         for fixed, free in FREE_PORTS:
             command = re.sub(fixed, free, command)
-        _, text = await self._do(f"{command} </dev/null >{file} 2>&1 & echo $!")
+        _, text = await self._do(f"export PHASELINE_LASTS=1\n{command} </dev/null >{file} 2>&1 & echo $!")
+        await self._do("unset PHASELINE_LASTS")
         self.lasting.append(Lasting(command, int(text), file, self.folder))
         for start, ready in READY.items():
             if command.startswith(start):
