@@ -6,13 +6,14 @@ not: whether one report is taken (`judging`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from phaseline.machines.compiler import relations
 from phaseline.machines.compiler.conditions import aliases_of, phases_of, returns, starts_of
 from phaseline.machines.compiler.machine import INTERRUPTED
 from phaseline.machines.compiler.relations import path
 from phaseline.machines.language.fields import Attributes, RuleEvent, reason_and_message
+from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -66,8 +67,7 @@ SEEN_FIELD = Field(SEEN, int, "the highest `cause.sequence` that the reporter ha
 
 
 @rule("phaseline.report_reason", revision=1)
-@dataclass(frozen=True, slots=True)
-class ReportReason:
+class ReportReason(TablePart, frozen=True):
     """Keeps what a report says of its phase as the reason; a reason of an earlier phase ends.
 
     attribute: the one that holds the reason.

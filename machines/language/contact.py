@@ -5,10 +5,11 @@ Belongs here: the facet `contact` with its words, and what it adds to a table. D
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
+from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.predicates import Scene, Unmet, or_list
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, LIVE, REPORTED, SAME, Facet, Label, Row, Table, Timeout
@@ -182,8 +183,7 @@ def _with_own_attributes(table: Table, row: Row) -> Row:
 
 
 @rule("phaseline.in_silence", revision=1)
-@dataclass(frozen=True, slots=True)
-class InSilence:
+class InSilence(TablePart, frozen=True):
     """A place at or above the entity is Silent. For guards only.
 
     places: the kinds of these places.

@@ -6,10 +6,12 @@ with a part.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from msgspec import field
+
+from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.table import Table
 
 CODED = b"data_base64"
@@ -115,8 +117,7 @@ class LateTable(NamedTuple):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(TablePart, frozen=True):
     """What a package adds. Code that few processes need is named by text, `package.module:attribute`.
 
     name: for people.
@@ -171,8 +172,7 @@ class BannedContent(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bans:
+class Bans(TablePart, frozen=True):
     """All bans as one, composed once, because each event is asked about. may: as of one ban."""
 
     bans: tuple[Ban, ...]

@@ -4,11 +4,10 @@ Belongs here: what an author may write, each field explained. Does not: the othe
 and reading a map (`compiler.retiring`), moving entities (`engine.core.tables_change`).
 """
 
-from dataclasses import dataclass
+from phaseline.machines.language.parts import TablePart
 
 
-@dataclass(frozen=True, slots=True)
-class Retired:
+class Retired(TablePart, frozen=True):
     """A state that a facet had in an earlier table, and where entities go that are in it when the tables change.
 
     phase: the phase of the earlier state.

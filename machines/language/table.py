@@ -7,11 +7,13 @@ How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from msgspec import field
 
 from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
+from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
@@ -97,8 +99,7 @@ KnownBy = Literal["observations", "anything", "itself"]
 """Which events make an unknown entity known; see `Table`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(TablePart, frozen=True):
     """A state that a facet can be in, and what consoles call it.
 
     phase: the phase.
@@ -123,8 +124,7 @@ class Label:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class Row(TablePart, frozen=True, eq=False):
     """From one of these sources, on this trigger, the base of the facet becomes that. The first row that fits is taken.
 
     source: the phases from which the row starts: each a phase, an `At` or a `Live`.
@@ -154,8 +154,7 @@ class Row:
     forgets: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
+class View(TablePart, frozen=True, eq=False):
     """Shows another state in place of the base for as long as its predicates hold. The first view that fits is shown.
 
     to: the phase that is shown.
@@ -176,8 +175,7 @@ class View:
     message_from: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cascade:
+class Cascade(TablePart, frozen=True):
     """Fires a trigger at entities below this one.
 
     trigger: the trigger that is fired.
@@ -217,8 +215,7 @@ class Fired(NamedTuple):
     data: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class FanOut:
+class FanOut(TablePart, frozen=True):
     """Fires at each entity below the trigger that a rule chooses for it. So one event can report on many entities.
 
     triggers: the triggers that the rule may choose.
@@ -240,8 +237,7 @@ InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] 
 """A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interpret:
+class Interpret(TablePart, frozen=True):
     """Reads the data of an event before a row is chosen, and adds fields that rows can ask for with `given`.
 
     on: the triggers whose data is read.
@@ -254,8 +250,7 @@ class Interpret:
     rule: InterpretRule
 
 
-@dataclass(frozen=True, slots=True)
-class OnTally:
+class OnTally(TablePart, frozen=True):
     """Fires a trigger at the entity itself when the tally of its descendants starts to satisfy a predicate.
 
     when: the predicate.
@@ -266,8 +261,7 @@ class OnTally:
     trigger: str
 
 
-@dataclass(frozen=True, slots=True)
-class Timeout:
+class Timeout(TablePart, frozen=True):
     """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
 
     The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
@@ -299,8 +293,7 @@ class Timeout:
     base: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(TablePart, frozen=True):
     """A phase in which a request waits for its answer, with the time that it may last.
 
     When the time is up, the condition `Stalled` joins those of the base; `language.deadlines` says what else a table
@@ -314,8 +307,7 @@ class Pending:
     deadline: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Wants:
+class Wants(TablePart, frozen=True):
     """What a whole should have below it. Consoles say what it lacks; nothing depends on it.
 
     kind: the kind of the parts. They are right in the healthy phase of their first facet.
@@ -328,8 +320,7 @@ class Wants:
     same: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Facet:
+class Facet(TablePart, frozen=True, eq=False):
     """One state machine of a kind.
 
     name: its name, such as `phase`.
@@ -403,8 +394,7 @@ class Facet:
     signal_names: tuple[Signal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Table(TablePart, frozen=True, eq=False):
     """The complete rules of one kind.
 
     kind: the name of the kind.

@@ -1,16 +1,9 @@
 """Modules of Python that a command loads when it uses them: nobody can tell, several threads included."""
 
-import asyncio
 import subprocess
 import sys
-from asyncio.subprocess import PIPE
-from pathlib import Path
 
 import pytest
-
-from tests.nats.test_tls import Encrypted
-from tests.support.certificates import CertificateAuthority
-from tests.support.command import ENVIRONMENT, ROOT
 
 PROGRAM = """
 import sys
@@ -42,7 +35,6 @@ assert issubclass(SSLSocket, socket.socket) and ssl.SSLSocket is SSLSocket is sy
 assert asyncio.sslproto.ssl is asyncio.base_events.ssl is ssl
 print(loaded, *found, hasattr(ssl, "no_such_name"))
 """
-MAIN = "from phaseline.engine.surfaces.console import main; main()"
 
 
 @pytest.mark.parametrize(("first", "loaded"), [("", False), ("import asyncio", True), ("import ssl", True)])
@@ -50,16 +42,3 @@ def test_a_module_is_loaded_when_something_of_it_is_used(first: str, loaded: boo
     program = PROGRAM.format(first=first)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.split() == [str(loaded), "SSLContext", "SSLProtocol", "False"], done.stderr
-
-
-async def test_a_command_connects_with_tls(tmp_path: Path) -> None:
-    """In a process of its own: those of other tests have loaded everything."""
-    ours, theirs = CertificateAuthority(tmp_path / "ours"), CertificateAuthority(tmp_path / "theirs")
-    async with Encrypted(ours.sign("server")) as server:
-        for authority, told in ((ours, "phaseline worker"), (theirs, "no trusted authority")):
-            words = ["get", "cluster", "c1", "--nats", server.url, "--tls-ca", str(authority.file), "--timeout", "30"]
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", MAIN, *words, stdout=PIPE, stderr=PIPE, cwd=ROOT, env=ENVIRONMENT
-            )
-            _, err = await process.communicate()
-            assert told in err.decode()

@@ -5,13 +5,14 @@ each product (its tables).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from msgspec import field
+
+from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.state_classes import StateClass
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(TablePart, frozen=True):
     """What consoles say of a signal. Every other name is a signal too, and is shown as it is.
 
     name: the name.

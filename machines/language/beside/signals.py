@@ -6,11 +6,12 @@ Belongs here: the facet `signals` with its words, what it adds to a table. Does 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
+from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.predicates import Scene, Unmet
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, OK, REPORTED, Facet, Label, Row, Table
@@ -46,8 +47,7 @@ def forget_signals(attributes: Attributes, _: RuleEvent) -> Attributes:
 
 
 @rule("phaseline.lives", revision=1)
-@dataclass(frozen=True, slots=True)
-class Lives:
+class Lives(TablePart, frozen=True):
     """The entity itself is known, and not Deleted; or just not. For guards only.
 
     kind: its kind. yet: False if it must not live.
