@@ -6,7 +6,8 @@ not: whether one report is taken (`judging`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from phaseline.machines.compiler import relations
 from phaseline.machines.compiler.conditions import aliases_of, phases_of, returns, starts_of

@@ -5,7 +5,8 @@ Belongs here: giving labels their advice. Does not: the texts (the package of ea
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.table import Label

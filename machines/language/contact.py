@@ -5,8 +5,9 @@ Belongs here: the facet `contact` with its words, and what it adds to a table. D
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
 from phaseline.machines.language.parts import TablePart

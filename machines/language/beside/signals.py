@@ -6,8 +6,9 @@ Belongs here: the facet `signals` with its words, what it adds to a table. Does 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
