@@ -24,9 +24,9 @@ from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.cloudevents.readable import of_batch, of_event
 from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
-from phaseline.schemas.shared_values import SHARED
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
+from phaseline.schemas.values.shared_values import SHARED
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):

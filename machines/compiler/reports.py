@@ -14,7 +14,6 @@ from phaseline.machines.compiler.conditions import aliases_of, phases_of, return
 from phaseline.machines.compiler.machine import INTERRUPTED
 from phaseline.machines.compiler.relations import path
 from phaseline.machines.language.fields import Attributes, RuleEvent, reason_and_message
-from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -30,6 +29,7 @@ from phaseline.machines.language.table import (
     Table,
 )
 from phaseline.schemas.records import CONTACT, SIGNALS
+from phaseline.schemas.values.value import Value
 
 UNREQUESTED = "deleted"
 """The observation that an entity is gone, which may come without a request."""
@@ -68,7 +68,7 @@ SEEN_FIELD = Field(SEEN, int, "the highest `cause.sequence` that the reporter ha
 
 
 @rule("phaseline.report_reason", revision=1)
-class ReportReason(TablePart, frozen=True):
+class ReportReason(Value, frozen=True):
     """Keeps what a report says of its phase as the reason; a reason of an earlier phase ends.
 
     attribute: the one that holds the reason.

@@ -10,11 +10,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
-from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.predicates import Scene, Unmet, or_list
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, LIVE, REPORTED, SAME, Facet, Label, Row, Table, Timeout
 from phaseline.schemas.records import CONTACT, Entity, State, own_facets
+from phaseline.schemas.values.value import Value
 
 UNHEARD, FRESH, SILENT = "Unheard", "Fresh", "Silent"
 SILENCE_AFTER, SILENCE_BELOW, HEARD_AT = "silence_after", "silence_below", "heard_at"
@@ -184,7 +184,7 @@ def _with_own_attributes(table: Table, row: Row) -> Row:
 
 
 @rule("phaseline.in_silence", revision=1)
-class InSilence(TablePart, frozen=True):
+class InSilence(Value, frozen=True):
     """A place at or above the entity is Silent. For guards only.
 
     places: the kinds of these places.

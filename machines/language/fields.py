@@ -8,10 +8,10 @@ Does not: states and rows (`table`), reading an event from the wire (`engine.cor
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.machines.language.parts import TablePart
+from phaseline.schemas.values.value import Value
 
 
-class Field(TablePart, frozen=True):
+class Field(Value, frozen=True):
     """A field of an event's data, or an attribute of an entity.
 
     name: its name, in lower case with digits and `_`.

@@ -8,9 +8,9 @@ How the engine uses them: docs/spec/reading-the-tables.md, Base and state.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
+from phaseline.schemas.values.value import Value
 
 OUT = "out"
 """Under what a tally counts that takes together all that live and are not in some phases."""
@@ -92,7 +92,7 @@ def or_list(words: tuple[str, ...]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-class Above(TablePart, frozen=True):
+class Above(Value, frozen=True):
     """True while a facet of an ancestor, or of the entity itself, is in one of some phases.
 
     kind: the kind of the ancestor, or the entity's own kind.
@@ -135,7 +135,7 @@ class Above(TablePart, frozen=True):
         return f"the {self.kind}{chr(39) + 's base' if self.base else ''}"
 
 
-class AttributeIs(TablePart, frozen=True):
+class AttributeIs(Value, frozen=True):
     """True while an attribute of the entity, or of an ancestor, has a value. False while that entity is unknown.
 
     kind: the entity's own kind, or the kind of the ancestor.
@@ -182,7 +182,7 @@ class AttributeIs(TablePart, frozen=True):
         return or_list(tuple(_named(one) for one in (self.value if isinstance(self.value, tuple) else (self.value,))))
 
 
-class Child(TablePart, frozen=True):
+class Child(Value, frozen=True):
     """True while one child of the entity is in one of some phases. False while that child is unknown. For guards only.
 
     of: the entity's own kind.
@@ -223,7 +223,7 @@ class Child(TablePart, frozen=True):
         return Unmet(f"the {self.kind} that its {self.named} names ({name}) is {found}", wanted)
 
 
-class AnyBelow(TablePart, frozen=True):
+class AnyBelow(Value, frozen=True):
     """True while at least one descendant is in one of some phases.
 
     of: the entity's own kind.
@@ -259,7 +259,7 @@ class AnyBelow(TablePart, frozen=True):
         return Unmet(_counted(self.kind, _with(self.has, self.lacks), tally), f"one that is {or_list(self.phases)}")
 
 
-class AllBelow(TablePart, frozen=True):
+class AllBelow(Value, frozen=True):
     """True while every descendant that is not Deleted is in one of some phases, also while there is none.
 
     of: the entity's own kind.

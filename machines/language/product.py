@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from msgspec import field
 
-from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.table import Table
+from phaseline.schemas.values.value import Value
 
 CODED = b"data_base64"
 """The attribute of an event whose data stands in base64, where a quick look sees nothing. A `PlainEvent` has none."""
@@ -117,7 +117,7 @@ class LateTable(NamedTuple):
     at: str
 
 
-class Product(TablePart, frozen=True):
+class Product(Value, frozen=True):
     """What a package adds. Code that few processes need is named by text, `package.module:attribute`.
 
     name: for people.
@@ -172,7 +172,7 @@ class BannedContent(NamedTuple):
     message: str
 
 
-class Bans(TablePart, frozen=True):
+class Bans(Value, frozen=True):
     """All bans as one, composed once, because each event is asked about. may: as of one ban."""
 
     bans: tuple[Ban, ...]

@@ -4,10 +4,10 @@ Belongs here: what an author may write, each field explained. Does not: the othe
 and reading a map (`compiler.retiring`), moving entities (`engine.core.tables_change`).
 """
 
-from phaseline.machines.language.parts import TablePart
+from phaseline.schemas.values.value import Value
 
 
-class Retired(TablePart, frozen=True):
+class Retired(Value, frozen=True):
     """A state that a facet had in an earlier table, and where entities go that are in it when the tables change.
 
     phase: the phase of the earlier state.

@@ -3,10 +3,10 @@
 Belongs here: `At`, `Live`, `Source`. Does not: rows (`table`), the steps of a row (`compiler.machine`).
 """
 
-from phaseline.machines.language.parts import TablePart
+from phaseline.schemas.values.value import Value
 
 
-class At(TablePart, frozen=True):
+class At(Value, frozen=True):
     """A phase as the source of a row, narrowed by conditions or by the base.
 
     phase: the phase.
@@ -21,7 +21,7 @@ class At(TablePart, frozen=True):
     base: str | None = None
 
 
-class Live(TablePart, frozen=True):
+class Live(Value, frozen=True):
     """Every phase but Absent and Deleted, as the source of a row.
 
     but: further phases that are left out.

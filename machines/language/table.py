@@ -13,12 +13,12 @@ from msgspec import field
 
 from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
-from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
+from phaseline.schemas.values.value import Value
 
 __all__ = [
     "ABSENT",
@@ -99,7 +99,7 @@ KnownBy = Literal["observations", "anything", "itself"]
 """Which events make an unknown entity known; see `Table`."""
 
 
-class Label(TablePart, frozen=True):
+class Label(Value, frozen=True):
     """A state that a facet can be in, and what consoles call it.
 
     phase: the phase.
@@ -124,7 +124,7 @@ class Label(TablePart, frozen=True):
     aliases: tuple[str, ...] = ()
 
 
-class Row(TablePart, frozen=True, eq=False):
+class Row(Value, frozen=True, eq=False):
     """From one of these sources, on this trigger, the base of the facet becomes that. The first row that fits is taken.
 
     source: the phases from which the row starts: each a phase, an `At` or a `Live`.
@@ -154,7 +154,7 @@ class Row(TablePart, frozen=True, eq=False):
     forgets: tuple[str, ...] = ()
 
 
-class View(TablePart, frozen=True, eq=False):
+class View(Value, frozen=True, eq=False):
     """Shows another state in place of the base for as long as its predicates hold. The first view that fits is shown.
 
     to: the phase that is shown.
@@ -175,7 +175,7 @@ class View(TablePart, frozen=True, eq=False):
     message_from: str | None = None
 
 
-class Cascade(TablePart, frozen=True):
+class Cascade(Value, frozen=True):
     """Fires a trigger at entities below this one.
 
     trigger: the trigger that is fired.
@@ -215,7 +215,7 @@ class Fired(NamedTuple):
     data: Mapping[str, Any]
 
 
-class FanOut(TablePart, frozen=True):
+class FanOut(Value, frozen=True):
     """Fires at each entity below the trigger that a rule chooses for it. So one event can report on many entities.
 
     triggers: the triggers that the rule may choose.
@@ -237,7 +237,7 @@ InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] 
 """A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 
 
-class Interpret(TablePart, frozen=True):
+class Interpret(Value, frozen=True):
     """Reads the data of an event before a row is chosen, and adds fields that rows can ask for with `given`.
 
     on: the triggers whose data is read.
@@ -250,7 +250,7 @@ class Interpret(TablePart, frozen=True):
     rule: InterpretRule
 
 
-class OnTally(TablePart, frozen=True):
+class OnTally(Value, frozen=True):
     """Fires a trigger at the entity itself when the tally of its descendants starts to satisfy a predicate.
 
     when: the predicate.
@@ -261,7 +261,7 @@ class OnTally(TablePart, frozen=True):
     trigger: str
 
 
-class Timeout(TablePart, frozen=True):
+class Timeout(Value, frozen=True):
     """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
 
     The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
@@ -293,7 +293,7 @@ class Timeout(TablePart, frozen=True):
     base: bool = False
 
 
-class Pending(TablePart, frozen=True):
+class Pending(Value, frozen=True):
     """A phase in which a request waits for its answer, with the time that it may last.
 
     When the time is up, the condition `Stalled` joins those of the base; `language.deadlines` says what else a table
@@ -307,7 +307,7 @@ class Pending(TablePart, frozen=True):
     deadline: float = 0
 
 
-class Wants(TablePart, frozen=True):
+class Wants(Value, frozen=True):
     """What a whole should have below it. Consoles say what it lacks; nothing depends on it.
 
     kind: the kind of the parts. They are right in the healthy phase of their first facet.
@@ -320,7 +320,7 @@ class Wants(TablePart, frozen=True):
     same: str
 
 
-class Facet(TablePart, frozen=True, eq=False):
+class Facet(Value, frozen=True, eq=False):
     """One state machine of a kind.
 
     name: its name, such as `phase`.
@@ -394,7 +394,7 @@ class Facet(TablePart, frozen=True, eq=False):
     signal_names: tuple[Signal, ...] = ()
 
 
-class Table(TablePart, frozen=True, eq=False):
+class Table(Value, frozen=True, eq=False):
     """The complete rules of one kind.
 
     kind: the name of the kind.

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from phaseline import tables
-from phaseline.machines.language.parts import TablePart
+from phaseline.schemas.values.value import Value
 
 ROOT = Path(__file__).parents[2]
 CLASSES: list[type[Any]] = [found for name in tables.__all__ if isinstance(found := getattr(tables, name), type)]
@@ -69,7 +69,7 @@ def test_every_field_has_a_line_in_the_docstring(found: Any) -> None:
 )
 def test_a_part_of_a_table_is_a_struct_that_dataclasses_know(found: Any) -> None:
     """To make a dataclass takes 27 times as long, in each process. People who change tables use what they know."""
-    assert issubclass(found, TablePart)
+    assert issubclass(found, Value)
     for ours, theirs in zip(msgspec.structs.fields(found), dataclasses.fields(found), strict=True):
         assert ours.name == theirs.name
         assert (ours.default is msgspec.NODEFAULT) == (theirs.default is dataclasses.MISSING)

@@ -10,11 +10,11 @@ import json
 import os
 import stat
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from phaseline.engine.regular_files import write_secret
 from phaseline.engine.settings import Settings

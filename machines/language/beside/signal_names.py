@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 from msgspec import field
 
-from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.state_classes import StateClass
+from phaseline.schemas.values.value import Value
 
 
-class Signal(TablePart, frozen=True):
+class Signal(Value, frozen=True):
     """What consoles say of a signal. Every other name is a signal too, and is shown as it is.
 
     name: the name.

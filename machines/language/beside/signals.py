@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
-from phaseline.machines.language.parts import TablePart
 from phaseline.machines.language.predicates import Scene, Unmet
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, OK, REPORTED, Facet, Label, Row, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, State
+from phaseline.schemas.values.value import Value
 
 TOLD = "Told"
 """The phase of an entity of which at least one signal stands; without any it is `OK`."""
@@ -48,7 +48,7 @@ def forget_signals(attributes: Attributes, _: RuleEvent) -> Attributes:
 
 
 @rule("phaseline.lives", revision=1)
-class Lives(TablePart, frozen=True):
+class Lives(Value, frozen=True):
     """The entity itself is known, and not Deleted; or just not. For guards only.
 
     kind: its kind. yet: False if it must not live.
