@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from urllib.parse import urlsplit
 
 from phaseline.schemas.errors import BadSetting
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 JETSTREAM, INBOX = "$JS.API", "_INBOX"

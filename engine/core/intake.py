@@ -26,7 +26,7 @@ from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
-from phaseline.schemas.values.shared_values import SHARED
+from phaseline.schemas.templates.shared_values import SHARED
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):

@@ -29,7 +29,7 @@ from phaseline.machines.language.table import (
     Table,
 )
 from phaseline.schemas.records import CONTACT, SIGNALS
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 UNREQUESTED = "deleted"
 """The observation that an entity is gone, which may come without a request."""

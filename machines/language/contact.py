@@ -14,7 +14,7 @@ from phaseline.machines.language.predicates import Scene, Unmet, or_list
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, LIVE, REPORTED, SAME, Facet, Label, Row, Table, Timeout
 from phaseline.schemas.records import CONTACT, Entity, State, own_facets
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 UNHEARD, FRESH, SILENT = "Unheard", "Fresh", "Silent"
 SILENCE_AFTER, SILENCE_BELOW, HEARD_AT = "silence_after", "silence_below", "heard_at"

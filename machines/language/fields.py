@@ -8,7 +8,7 @@ Does not: states and rows (`table`), reading an event from the wire (`engine.cor
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 
 class Field(Value, frozen=True):

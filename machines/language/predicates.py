@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 OUT = "out"
 """Under what a tally counts that takes together all that live and are not in some phases."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import field
 
 from phaseline.machines.language.table import Table
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 CODED = b"data_base64"
 """The attribute of an event whose data stands in base64, where a quick look sees nothing. A `PlainEvent` has none."""

@@ -4,7 +4,7 @@ Belongs here: what an author may write, each field explained. Does not: the othe
 and reading a map (`compiler.retiring`), moving entities (`engine.core.tables_change`).
 """
 
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 
 class Retired(Value, frozen=True):

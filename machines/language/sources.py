@@ -3,7 +3,7 @@
 Belongs here: `At`, `Live`, `Source`. Does not: rows (`table`), the steps of a row (`compiler.machine`).
 """
 
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 
 class At(Value, frozen=True):

@@ -18,7 +18,7 @@ from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 __all__ = [
     "ABSENT",

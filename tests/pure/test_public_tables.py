@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from phaseline import tables
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 ROOT = Path(__file__).parents[2]
 CLASSES: list[type[Any]] = [found for name in tables.__all__ if isinstance(found := getattr(tables, name), type)]

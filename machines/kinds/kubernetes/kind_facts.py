@@ -14,7 +14,7 @@ from phaseline.machines.kinds.kubernetes.diff.schemas import cut, type_of_schema
 from phaseline.machines.kinds.kubernetes.diff.types import FieldType
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind
 from phaseline.machines.kinds.kubernetes.scopes import is_cluster_wide
-from phaseline.schemas.values.shared_values import SHARED
+from phaseline.schemas.templates.shared_values import SHARED
 
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 FIELD = "kind_facts"

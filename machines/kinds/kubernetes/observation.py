@@ -16,7 +16,7 @@ from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.language.fields import Field, Refusal
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import SECOND
-from phaseline.schemas.values.shared_values import SHARED
+from phaseline.schemas.templates.shared_values import SHARED
 
 OBSERVER = (
     Field("observer",    str, "the `phaseline observe --cluster` that watches its object: its source, the cluster, the "

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from msgspec import field
 
 from phaseline.machines.language.state_classes import StateClass
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 
 class Signal(Value, frozen=True):

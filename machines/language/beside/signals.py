@@ -16,7 +16,7 @@ from phaseline.machines.language.predicates import Scene, Unmet
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, OK, REPORTED, Facet, Label, Row, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, State
-from phaseline.schemas.values.value import Value
+from phaseline.schemas.value import Value
 
 TOLD = "Told"
 """The phase of an entity of which at least one signal stands; without any it is `OK`."""
