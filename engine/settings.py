@@ -5,12 +5,12 @@ Belongs here: values, their limits, and names derived from them. Does not: where
 """
 
 import re
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from urllib.parse import urlsplit
 
 from phaseline.schemas.errors import BadSetting
+from phaseline.schemas.value import Value
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 JETSTREAM, INBOX = "$JS.API", "_INBOX"
@@ -36,11 +36,10 @@ Feed = Literal["json", "msgpack"]
 FEEDS: tuple[Feed, ...] = get_args(Feed)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Value, frozen=True):
     """One installation and how to connect to it. Times are in seconds. Raises `BadSetting`."""
 
-    nats: tuple[str, ...] = field(default=(DEFAULT_URL,), repr=False)
+    nats: tuple[str, ...] = (DEFAULT_URL,)
     """URLs of one cluster's servers; user, password or token may stand in them."""
     creds: Path | None = None
     nkey: Path | None = None
@@ -94,6 +93,11 @@ class Settings:
     """The digest of the tables that a worker may take up although they lack states in which entities are."""
     accept_loss: bool = False
     """Whether a worker may go on from STATE where the log was emptied."""
+
+    def __repr__(self) -> str:
+        """All but the URLs, in which secrets may stand."""
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != "nats")
+        return f"Settings({', '.join(shown)})"
 
     def __post_init__(self) -> None:
         _check(bool(self.nats), "nats", "needs at least one URL")
@@ -238,7 +242,7 @@ class ConnectionSettings(TypedDict, total=False):
 
 def from_options(**options: Any) -> Settings:
     """Settings from options: files by name, URLs as a list or separated by commas. Raises `BadSetting`."""
-    known = {field.name for field in fields(Settings)}
+    known = Settings.__struct_fields__
     for name in options:
         _check(name in known, name, f"there is no such setting; choose one of {', '.join(sorted(known))}")
     if isinstance(options.get("archive"), Path):

@@ -18,7 +18,7 @@ from phaseline.schemas import bounds, codec
 from phaseline.schemas.cloudevents import actors, content_types, extensions
 from phaseline.schemas.cloudevents.extensions import Extension
 from phaseline.schemas.records import NONE
-from phaseline.schemas.shared_values import LEAST, SHARED, Abridged
+from phaseline.schemas.templates.shared_values import LEAST, SHARED, Abridged
 
 SCHEMA_VERSION = 1
 """The version of the data schemas that this package writes and reads."""

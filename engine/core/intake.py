@@ -25,8 +25,8 @@ from phaseline.schemas.cloudevents.readable import of_batch, of_event
 from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
 from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
-from phaseline.schemas.shared_values import SHARED
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
+from phaseline.schemas.templates.shared_values import SHARED
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):

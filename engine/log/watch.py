@@ -53,8 +53,8 @@ class RecordFilter(msgspec.Struct, frozen=True):
         among = [latest.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
         # Each list is made only if it is needed: a kind that nobody asks for need not be compiled.
         _check("facet", self.facet, (name for kind in among for name in kind.names))
-        phases = (phase for kind in among for machine in kind.machines for phase in machine.phases[1:])
-        _check("state", self.state, phases)
+        known_phases = (phase for kind in among for phases in kind.phases for phase in phases[1:])
+        _check("state", self.state, known_phases)
         for condition in sorted(self.choice.conditions) if self.choice is not None else ():
             known = [*conditions_of(among)]
             if not any(kind.table.signals for kind in among) or did_you_mean(condition, known, ALIKE):

@@ -137,7 +137,7 @@ def _read(name: str, path: Path) -> bytes:
         raise BadSetting(name=name, problem=f"{path} cannot be read: {error.strerror}") from None
 
 
-def tls_context(settings: Settings) -> ssl.SSLContext:
+def tls_context(settings: Settings) -> "ssl.SSLContext":
     """The TLS context of a connection: the trusted authorities, and our certificate if the settings name one.
 
     Raises `BadSetting` if a file does not hold what it should.

@@ -4,16 +4,29 @@ Belongs here: the parts of nats-py that every connection uses. Does not: using t
 (`micro`, which has the part of nats-py for them).
 nats-py loads aiohttp if that is installed, and aiohttp reads all certificates of the machine: a third of the time that
 a command takes to start. nats-py's JetStream client, which we do not use, takes half as long as its connection: it is
-loaded when somebody uses it.
+loaded when somebody uses it. nats-py reads its own version from all that is written about it as a package, which takes
+as long; the version is in the name of a folder too.
 """
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 JETSTREAM = "nats.js"
+PACKAGES = "importlib.metadata"
+
+
+def _version(name: str) -> str:
+    """The version of a package that is installed beside nats-py; raises `LookupError` if none is."""
+    found = find_spec("nats")
+    beside = Path((found and found.origin) or "").parent.parent
+    for folder in beside.glob(f"{name.replace('-', '_')}-*.dist-info"):
+        return folder.name.removesuffix(".dist-info").rpartition("-")[2]
+    raise LookupError(name)
 
 
 @contextmanager
@@ -32,7 +45,13 @@ def _standing_in(name: str, module: ModuleType | None) -> Iterator[None]:
 @contextmanager
 def sparing() -> Iterator[None]:
     """A block that imports from nats-py."""
-    with _standing_in("aiohttp", None), _standing_in(JETSTREAM, ModuleType(JETSTREAM)):
+    packages = ModuleType(PACKAGES)
+    vars(packages)["version"] = _version
+    with (
+        _standing_in("aiohttp", None),
+        _standing_in(JETSTREAM, ModuleType(JETSTREAM)),
+        _standing_in(PACKAGES, packages),
+    ):
         yield
 
 

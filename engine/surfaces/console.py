@@ -9,6 +9,7 @@ import sys
 from typing import NoReturn
 
 from phaseline.engine.collecting import collecting_rarely
+from phaseline.engine.surfaces import late_modules
 from phaseline.schemas import libraries
 from phaseline.schemas.errors import Exit, NotInstalled
 
@@ -20,6 +21,7 @@ def main() -> NoReturn:
         for module in ("click", "rich", "zstandard"):
             libraries.require(module, "the command phaseline")
         with collecting_rarely():
+            late_modules.spare()
             from phaseline.engine.surfaces import cli  # noqa: PLC0415  # it needs the libraries that were looked for
 
             cli.main()

@@ -5,7 +5,8 @@ the version, which is that of the written table (`fingerprint`).
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.brake import with_brake
 from phaseline.machines.language.contact import FACET, has_contact, with_contact, with_kinds_below

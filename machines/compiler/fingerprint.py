@@ -14,6 +14,8 @@ from functools import cache, lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
+from msgspec import NODEFAULT, Struct, structs
+
 from phaseline.machines.language.fields import Field
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
 from phaseline.machines.language.rules import Declaration, Revision, declaration_of
@@ -174,8 +176,11 @@ def _set(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 @cache
-def _defaults(type_: type) -> tuple[tuple[str, Any], ...]:
-    """The fields of a dataclass, each with its default."""
+def _defaults(type_: Any) -> tuple[tuple[str, Any], ...]:
+    """The fields of a struct or a dataclass, each with its default."""
+    if issubclass(type_, Struct):
+        every = structs.fields(type_)
+        return tuple((e.name, e.default if e.default_factory is NODEFAULT else e.default_factory()) for e in every)
     return tuple(
         (field.name, field.default if field.default_factory is MISSING else field.default_factory())
         for field in fields(type_)
@@ -183,7 +188,7 @@ def _defaults(type_: type) -> tuple[tuple[str, Any], ...]:
 
 
 def _has_fields(value: Any) -> bool:
-    return is_dataclass(value) and not isinstance(value, type)
+    return isinstance(value, Struct) or (is_dataclass(value) and not isinstance(value, type))
 
 
 def undeclared(value: Any, where: str = "the table") -> Iterator[str]:

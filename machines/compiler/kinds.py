@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from phaseline.machines.compiler import fingerprint, relations, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
-from phaseline.machines.compiler.conditions import expiring_conditions
+from phaseline.machines.compiler.conditions import expiring_conditions, phases_of
 from phaseline.machines.compiler.late.tables import late_trees, table_of
 from phaseline.machines.compiler.machine import NO_CANDIDATES, FacetMachine, Step, candidates_of, starts_of_trigger
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
@@ -45,6 +45,7 @@ FOR_READING = frozenset(
         "is_waited_for",
         "names",
         "own",
+        "phases",
         "places",
         "reported_below",
         "signals",
@@ -75,7 +76,7 @@ class Kind:
     name, written: the kind's name, and the table as it was written, which can be compiled again.
     arity: how many parts an id has. parent: the kind above. Its ids have `parent_arity` parts, which is `levels` fewer.
     table: the table, with what the language gives to it (`completion`, `reports`).
-    names: the names of the facets.
+    names: the names of the facets. phases: the phases of each facet, its beginning first.
     machines: the facets, compiled.
     event_types: by trigger that a publisher may send, the type of the event.
     common: by trigger, the fields of its data that its role gives to it.
@@ -116,7 +117,7 @@ class Kind:
         "_bases", "_judged_by_state", "_late", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
         "base_from_data", "below", "births", "common", "contact", "counted", "deadlines", "deadlines_above", "declared", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "is_waited_for", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
-        "name", "names", "naming", "own", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "signals", "starts",
+        "name", "names", "naming", "own", "parent", "parent_arity", "phases", "places", "plans", "reported_below", "reports", "roles", "signals", "starts",
         "table", "telling", "timed", "timeouts", "times_out", "timing", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
 
@@ -163,6 +164,7 @@ class Kind:
         self.reported_below = reports.reported_below(completed_table, tables)
         self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.names = tuple(facet.name for facet in table.facets)
+        self.phases = tuple(map(phases_of, table.facets))
         self.contact = len(self.names) - 1 if self.names[-1] == CONTACT else None
         self.signals = self.names.index(SIGNALS) if SIGNALS in self.names else None
         self.own = len(self.names) - (self.contact is not None) - (self.signals is not None)

@@ -80,7 +80,7 @@ def advice_of(where: Kind | Facet, state: State, language: Language = ENGLISH) -
 def phase_meant(kinds: Mapping[str, Kind], kind: str | None, name: str | None) -> str | None:
     """The phase that a name means, of a kind or of all: itself where a kind has it, else what it stands for."""
     among = [one for one in (kinds.values() if kind is None else (kinds.get(kind),)) if one is not None]
-    if name is None or any(name in machine.phases for one in among for machine in one.machines):
+    if name is None or any(name in phases for one in among for phases in one.phases):
         return name
     found = (aliases_of(facet).get(name) for one in among for facet in one.table.facets)
     return next(filter(None, found), name)
@@ -90,7 +90,7 @@ def states_labelled(kinds: Mapping[str, Kind], kind: str | None, text: str) -> t
     """The states of a kind, or of all, that have this label in any language; none where it is the name of a phase."""
     wanted = text.strip().casefold()
     among = [one for one in (kinds.values() if kind is None else (kinds.get(kind),)) if one is not None]
-    if any(text in machine.phases for one in among for machine in one.machines):
+    if any(text in phases for one in among for phases in one.phases):
         return ()
     found = (each for one in among for facet in one.table.facets for each in _labelled(facet, wanted))
     return tuple(dict.fromkeys(found))

@@ -9,9 +9,8 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kinds
@@ -19,7 +18,10 @@ from phaseline.machines.language.product import BrokenKind, Product
 from phaseline.machines.language.rules import Revision
 from phaseline.machines.language.table import Table
 from phaseline.schemas import libraries
-from phaseline.schemas.libraries import ENTRY_POINTS
+from phaseline.schemas.libraries import ENTRY_POINTS, registered
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 VIEW_NAME = re.compile("[a-z][a-z0-9_]*")
 
@@ -27,7 +29,7 @@ VIEW_NAME = re.compile("[a-z][a-z0-9_]*")
 class OfferedProduct(NamedTuple):
     """The product of one entry point."""
 
-    entry: EntryPoint
+    entry: "EntryPoint"
     product: Product
 
 
@@ -39,7 +41,7 @@ def load(built_in: Sequence[Product], sound: str = "") -> Kinds:
     """
     offered: list[OfferedProduct] = []
     broken: list[BrokenKind] = []
-    for entry in entry_points(group=ENTRY_POINTS):
+    for entry in registered(ENTRY_POINTS):
         try:
             offered.append(OfferedProduct(entry, _product(entry.name, entry.load())))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a module may raise anything when it is loaded
@@ -127,11 +129,11 @@ def _grown(
             return good, left
 
 
-def _package(entry: EntryPoint) -> str:
+def _package(entry: "EntryPoint") -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "of an unknown name"
 
 
-def _broken(entry: EntryPoint, problem: str) -> BrokenKind:
+def _broken(entry: "EntryPoint", problem: str) -> BrokenKind:
     return BrokenKind(_package(entry), entry.name, entry.value, problem)
 
 

@@ -6,7 +6,8 @@ not: whether one report is taken (`judging`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from phaseline.machines.compiler import relations
 from phaseline.machines.compiler.conditions import aliases_of, phases_of, returns, starts_of
@@ -28,6 +29,7 @@ from phaseline.machines.language.table import (
     Table,
 )
 from phaseline.schemas.records import CONTACT, SIGNALS
+from phaseline.schemas.value import Value
 
 UNREQUESTED = "deleted"
 """The observation that an entity is gone, which may come without a request."""
@@ -66,8 +68,7 @@ SEEN_FIELD = Field(SEEN, int, "the highest `cause.sequence` that the reporter ha
 
 
 @rule("phaseline.report_reason", revision=1)
-@dataclass(frozen=True, slots=True)
-class ReportReason:
+class ReportReason(Value, frozen=True):
     """Keeps what a report says of its phase as the reason; a reason of an earlier phase ends.
 
     attribute: the one that holds the reason.

@@ -6,7 +6,8 @@ Belongs here: the attribute of places, and how much is too much. Does not: count
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.contact import CONFIGURE
 from phaseline.machines.language.fields import Field

@@ -5,14 +5,16 @@ Belongs here: the facet `contact` with its words, and what it adds to a table. D
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
 from phaseline.machines.language.predicates import Scene, Unmet, or_list
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, LIVE, REPORTED, SAME, Facet, Label, Row, Table, Timeout
 from phaseline.schemas.records import CONTACT, Entity, State, own_facets
+from phaseline.schemas.value import Value
 
 UNHEARD, FRESH, SILENT = "Unheard", "Fresh", "Silent"
 SILENCE_AFTER, SILENCE_BELOW, HEARD_AT = "silence_after", "silence_below", "heard_at"
@@ -182,8 +184,7 @@ def _with_own_attributes(table: Table, row: Row) -> Row:
 
 
 @rule("phaseline.in_silence", revision=1)
-@dataclass(frozen=True, slots=True)
-class InSilence:
+class InSilence(Value, frozen=True):
     """A place at or above the entity is Silent. For guards only.
 
     places: the kinds of these places.

@@ -6,7 +6,8 @@ Belongs here: the words, how states are counted that may stall, and what `Pendin
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.contact import CONFIGURE
 from phaseline.machines.language.fields import Field

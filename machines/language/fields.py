@@ -8,12 +8,12 @@ Does not: states and rows (`table`), reading an event from the wire (`engine.cor
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from phaseline.schemas.value import Value
 
-@dataclass(frozen=True, slots=True)
-class Field:
+
+class Field(Value, frozen=True):
     """A field of an event's data, or an attribute of an entity.
 
     name: its name, in lower case with digits and `_`.

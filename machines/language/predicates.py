@@ -6,11 +6,11 @@ How the engine uses them: docs/spec/reading-the-tables.md, Base and state.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
+from phaseline.schemas.value import Value
 
 OUT = "out"
 """Under what a tally counts that takes together all that live and are not in some phases."""
@@ -92,8 +92,7 @@ def or_list(words: tuple[str, ...]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-@dataclass(frozen=True, slots=True)
-class Above:
+class Above(Value, frozen=True):
     """True while a facet of an ancestor, or of the entity itself, is in one of some phases.
 
     kind: the kind of the ancestor, or the entity's own kind.
@@ -142,8 +141,7 @@ def _living(scene: Scene, entity_id: str, kind: str) -> SceneEntity | None:
     return None if found is None or found.facets[0].base.phase == "Deleted" else found
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeIs:
+class AttributeIs(Value, frozen=True):
     """True while an attribute of the entity, or of an ancestor, has a value. False while that is unknown or Deleted.
 
     kind: the entity's own kind, or the kind of the ancestor.
@@ -193,8 +191,7 @@ class AttributeIs:
         return or_list(tuple(_named(one) for one in (self.value if isinstance(self.value, tuple) else (self.value,))))
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(Value, frozen=True):
     """True while one child of the entity is in one of some phases. False while that child is unknown. For guards only.
 
     of: the entity's own kind.
@@ -240,8 +237,7 @@ class Child:
         return Unmet(f"the {self.kind} that its {self.named} names ({name}) is {found}", wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class AnyBelow:
+class AnyBelow(Value, frozen=True):
     """True while at least one descendant is in one of some phases.
 
     of: the entity's own kind.
@@ -293,8 +289,7 @@ class AnyBelow:
         return Unmet(_counted(self.kind, _with(self.has, self.lacks), tally), f"one that is {or_list(self.phases)}")
 
 
-@dataclass(frozen=True, slots=True)
-class AllBelow:
+class AllBelow(Value, frozen=True):
     """True while every descendant that is not Deleted is in one of some phases, also while there is none.
 
     of: the entity's own kind.

@@ -6,11 +6,13 @@ with a part.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from msgspec import field
+
 from phaseline.machines.language.table import Table
+from phaseline.schemas.value import Value
 
 CODED = b"data_base64"
 """The attribute of an event whose data stands in base64, where a quick look sees nothing. A `PlainEvent` has none."""
@@ -115,8 +117,7 @@ class LateTable(NamedTuple):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Value, frozen=True):
     """What a package adds. Code that few processes need is named by text, `package.module:attribute`.
 
     name: for people.
@@ -171,8 +172,7 @@ class BannedContent(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bans:
+class Bans(Value, frozen=True):
     """All bans as one, composed once, because each event is asked about. may: as of one ban."""
 
     bans: tuple[Ban, ...]

@@ -6,14 +6,16 @@ Belongs here: the facet `signals` with its words, what it adds to a table. Does 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
 from phaseline.machines.language.predicates import Scene, Unmet
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, OK, REPORTED, Facet, Label, Row, Signal, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, State
+from phaseline.schemas.value import Value
 
 TOLD = "Told"
 """The phase of an entity of which at least one signal stands; without any it is `OK`."""
@@ -45,8 +47,7 @@ def forget_signals(attributes: Attributes, _: RuleEvent) -> Attributes:
 
 
 @rule("phaseline.lives", revision=1)
-@dataclass(frozen=True, slots=True)
-class Lives:
+class Lives(Value, frozen=True):
     """The entity itself is known, and not Deleted; or just not. For guards only.
 
     kind: its kind. yet: False if it must not live.

@@ -3,11 +3,10 @@
 Belongs here: `At`, `Live`, `Source`. Does not: rows (`table`), the steps of a row (`compiler.machine`).
 """
 
-from dataclasses import dataclass
+from phaseline.schemas.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Value, frozen=True):
     """A phase as the source of a row, narrowed by conditions or by the base.
 
     phase: the phase.
@@ -22,8 +21,7 @@ class At:
     base: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(Value, frozen=True):
     """Every phase but Absent and Deleted, as the source of a row.
 
     but: further phases that are left out.

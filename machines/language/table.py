@@ -7,14 +7,17 @@ How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
+
+from msgspec import field
+from msgspec.structs import replace
 
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.schemas.records import State
+from phaseline.schemas.value import Value
 
 __all__ = [
     "ABSENT",
@@ -101,8 +104,7 @@ CLASSES: tuple[StateClass, ...] = get_args(StateClass)
 """All classes; of several, the first one counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Value, frozen=True):
     """A state that a facet can be in, and what consoles call it.
 
     phase: the phase.
@@ -147,8 +149,7 @@ def _of(texts: Advice, label: Label) -> Mapping[str, str]:
     return next((texts[name] for name in names if name in texts), label.advice)
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Value, frozen=True):
     """What consoles say of a signal. Every other name is a signal too, and is shown as it is.
 
     name: the name.
@@ -163,8 +164,7 @@ class Signal:
     state_class: StateClass = "excused"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class Row(Value, frozen=True, eq=False):
     """From one of these sources, on this trigger, the base of the facet becomes that. The first row that fits is taken.
 
     source: the phases from which the row starts: each a phase, an `At` or a `Live`.
@@ -194,8 +194,7 @@ class Row:
     forgets: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
+class View(Value, frozen=True, eq=False):
     """Shows another state in place of the base for as long as its predicates hold. The first view that fits is shown.
 
     to: the phase that is shown.
@@ -216,8 +215,7 @@ class View:
     message_from: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cascade:
+class Cascade(Value, frozen=True):
     """Fires a trigger at entities below this one.
 
     trigger: the trigger that is fired.
@@ -257,8 +255,7 @@ class Fired(NamedTuple):
     data: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class FanOut:
+class FanOut(Value, frozen=True):
     """Fires at each entity below the trigger that a rule chooses for it. So one event can report on many entities.
 
     triggers: the triggers that the rule may choose.
@@ -280,8 +277,7 @@ InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] 
 """A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interpret:
+class Interpret(Value, frozen=True):
     """Reads the data of an event before a row is chosen, and adds fields that rows can ask for with `given`.
 
     on: the triggers whose data is read.
@@ -294,8 +290,7 @@ class Interpret:
     rule: InterpretRule
 
 
-@dataclass(frozen=True, slots=True)
-class OnTally:
+class OnTally(Value, frozen=True):
     """Fires a trigger at the entity itself when the tally of its descendants starts to satisfy a predicate.
 
     when: the predicate.
@@ -306,8 +301,7 @@ class OnTally:
     trigger: str
 
 
-@dataclass(frozen=True, slots=True)
-class Timeout:
+class Timeout(Value, frozen=True):
     """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
 
     The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
@@ -339,8 +333,7 @@ class Timeout:
     base: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Value, frozen=True):
     """A phase in which a request waits for its answer, with the time that it may last.
 
     When the time is up, the condition `Stalled` joins those of the base; `language.deadlines` says what else a table
@@ -354,8 +347,7 @@ class Pending:
     deadline: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Wants:
+class Wants(Value, frozen=True):
     """What a whole should have below it. Consoles say what it lacks; nothing depends on it.
 
     kind: the kind of the parts. They are right in the healthy phase of their first facet.
@@ -368,8 +360,7 @@ class Wants:
     same: str
 
 
-@dataclass(frozen=True, slots=True)
-class Retired:
+class Retired(Value, frozen=True):
     """A state that a facet had in an earlier table, and where entities go that are in it when the tables change.
 
     phase: the phase of the earlier state.
@@ -384,8 +375,7 @@ class Retired:
     condition: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Facet:
+class Facet(Value, frozen=True, eq=False):
     """One state machine of a kind.
 
     name: its name, such as `phase`.
@@ -459,8 +449,7 @@ class Facet:
     signal_names: tuple[Signal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Table(Value, frozen=True, eq=False):
     """The complete rules of one kind.
 
     kind: the name of the kind.

@@ -124,7 +124,7 @@ def workers_select_what_a_reader_would(kinds: Kinds, history: History, wanted: l
             memory.take(record)
             if at % 7 == 3:
                 one = wanted[at % len(wanted)]
-                said = names(await told(questions, indexed, Question(one, NOW, meaning_of(kinds))))
+                said = names(await told(questions, indexed, Question(one, NOW, meaning_of(kinds, one.kind))))
                 assert len(said) == len(set(said))
                 fitting = {key for key, last in memory.last.items() if one.selects(kinds, last.entity, NOW)}
                 assert {key for key in said if one.selects(kinds, memory.last[key].entity, NOW)} == fitting

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 
-from phaseline.schemas import bounds, codec, envelope, shared_values
-from phaseline.schemas.shared_values import SharedValues
+from phaseline.schemas import bounds, codec, envelope
+from phaseline.schemas.templates import shared_values
+from phaseline.schemas.templates.shared_values import SharedValues
 from tests.support.effort import examples
 from tests.support.gitops_history import GitOpsHistory
 from tests.support.large_deployment import desired, live

@@ -175,7 +175,8 @@ async def test_other_tables_are_not_asked(two: Workers) -> None:
     await copied(two)
 
     class Other(Asked):
-        def _meant(self) -> str:
+        def _meant(self, kind: str | None) -> str:
+            del kind
             return "0.1 000000000000 00"
 
     asking = await two.view(lambda installation: Other(installation, few=0))

@@ -1,5 +1,8 @@
 """TLS: the client verifies the server, the server verifies the client, and neither talks in clear."""
 
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,10 +14,13 @@ import pytest
 from phaseline.schemas.errors import SetupError
 from tests.support.accounts_server import AccountPlan, AccountsServer
 from tests.support.certificates import CertificateAuthority
+from tests.support.command import ENVIRONMENT, ROOT
 from tests.support.installation import EmbeddedServer, Settings, Wire, provision
 from tests.support.operator_server import OperatorServer
 from tests.support.own_installation import Client
 from tests.support.raising import raises
+
+MAIN = "from phaseline.engine.surfaces.console import main; main()"
 
 
 class Encrypted(EmbeddedServer):
@@ -63,6 +69,20 @@ async def test_the_client_verifies_the_server(authority: CertificateAuthority, s
         assert "no trusted authority" in await refused(server, tls_ca=stranger.file)
         assert "no trusted authority" in await refused(server, scheme="tls")
         assert "no trusted authority" in await refused(server)
+
+
+async def test_a_command_loads_tls_when_it_connects(
+    authority: CertificateAuthority, stranger: CertificateAuthority
+) -> None:
+    """In a process of its own: those of other tests have loaded everything."""
+    async with Encrypted(authority.sign("server")) as server:
+        for one, told in ((authority, "phaseline worker"), (stranger, "no trusted authority")):
+            words = ["get", "cluster", "c1", "--nats", server.url, "--tls-ca", str(one.file), "--timeout", "30"]
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", MAIN, *words, stdout=PIPE, stderr=PIPE, cwd=ROOT, env=ENVIRONMENT
+            )
+            _, err = await process.communicate()
+            assert told in err.decode()
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,15 @@ Belongs here: when tables are checked and compiled. Does not: what a check finds
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.log.watch import RecordFilter
+from phaseline.engine.log.questions.question import meaning_of
+from phaseline.engine.log.watch import RecordFilter, chosen
+from phaseline.engine.surfaces.cli.names import state_spelt
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS, SOUND
 from phaseline.machines.compiler import checks, reachability
 from phaseline.machines.compiler import kinds as compiler
@@ -149,20 +152,33 @@ def test_a_compiled_kind_has_no_attribute_that_python_looks_for_in_vain() -> Non
 
 
 @pytest.mark.parametrize(
-    ("wanted", "compiled"),
+    "wanted",
     [
-        (RecordFilter(), ()),
-        (RecordFilter(kind="node", below="c1", choice=StateChoice.read(None, ())), ()),
-        (RecordFilter(kind="node", state="Failed"), ("node",)),
-        (RecordFilter(kind="node", facet="phase", choice=StateChoice.read(None, ("Balance",))), ()),
+        RecordFilter(),
+        RecordFilter(kind="node", below="c1", choice=StateChoice.read(None, ())),
+        RecordFilter(kind="node", state="Failed"),
+        RecordFilter(state="Failed"),
+        RecordFilter(kind="node", facet="phase", choice=StateChoice.read(None, ("Balance",))),
     ],
 )
-def test_a_reader_compiles_only_the_kinds_whose_names_it_checks(
-    built: list[str], wanted: RecordFilter, compiled: tuple[str, ...]
-) -> None:
+def test_a_reader_compiles_no_kind_whose_names_it_checks(built: list[str], wanted: RecordFilter) -> None:
     """To compile all kinds takes a third of the time in which a command starts."""
-    wanted.check(Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS))
-    assert built == [facet for kind in compiled for facet in BUILT_IN_KINDS[kind].names]
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
+    wanted.check(kinds)
+    chosen(kinds, wanted.kind, wanted.state, ())
+    state_spelt("failed", kinds, wanted.kind)
+    assert built == []
+
+
+def test_what_the_states_of_a_kind_mean_is_said_by_the_tables_of_its_tree() -> None:
+    """To read those of all trees takes a third of the time of a list that a worker answers."""
+    cluster = replace(BUILT_IN_KINDS["cluster"].written, silence_after=77)
+    tables = [cluster if kind.name == "cluster" else kind.written for kind in BUILT_IN_KINDS.values()]
+    changed = Kinds(tables)
+    for kind, is_same in (("cluster", False), ("node", False), ("git_repo", True), ("resource", True), (None, False)):
+        assert (meaning_of(changed, kind) == meaning_of(BUILT_IN_KINDS, kind)) is is_same, kind
+    assert meaning_of(BUILT_IN_KINDS, "node") != meaning_of(BUILT_IN_KINDS, "resource")
+    assert meaning_of(BUILT_IN_KINDS, "no_kind") == meaning_of(BUILT_IN_KINDS)
 
 
 def test_bases_are_followed_only_for_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,10 @@
 
 import sys
 import tomllib
-from importlib import import_module
+from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -110,3 +112,41 @@ def test_a_library_of_another_package_is_named(monkeypatch: pytest.MonkeyPatch) 
     weather = Product("weather", libraries=dict.fromkeys(rules, ("forecast",)))
     with pytest.raises(NotInstalled, match="the kind resource needs forecast, which is not installed here"):
         check_libraries(Kinds(BUILT_IN, checked=BUILT_IN, products=(weather,)))
+
+
+def test_entry_points_are_searched_only_where_a_package_has_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Python finds them: in folders, and in archives, of which nobody knows what is in them."""
+
+    def names() -> list[str]:
+        found = [one.name for one in libraries.registered("phaseline.nothing")]
+        assert found == [one.name for one in metadata.entry_points(group="phaseline.nothing")]
+        return found
+
+    def search(group: str) -> metadata.EntryPoints:
+        searched.append(group)
+        return real(group=group)
+
+    searched, real = list[str](), metadata.entry_points
+    monkeypatch.setattr(metadata, "entry_points", search)
+    assert libraries.registered("phaseline.nothing") == []
+    assert searched == []
+    monkeypatch.syspath_prepend(str(tmp_path))
+    about = tmp_path / "Mine.DIST-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: mine")
+    assert names() == []
+    (about / "entry_points.txt").write_text("[phaseline.nothing]\none = mine:one\n")
+    assert names() == ["one"]
+    archive = tmp_path / "mine.zip"
+    with ZipFile(archive, "w") as file:
+        file.writestr("other.dist-info/METADATA", "Name: other")
+        file.writestr("other.dist-info/entry_points.txt", "[phaseline.nothing]\ntwo = other:two\n")
+    (about / "entry_points.txt").unlink()
+    assert names() == []
+    monkeypatch.syspath_prepend(str(archive))
+    assert names() == ["two"]
+    del searched[:]
+    libraries.registered("phaseline.nothing")
+    assert searched == ["phaseline.nothing"]

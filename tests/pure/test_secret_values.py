@@ -14,8 +14,8 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas import envelope as schemas_envelope
 from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.records import Rejection
-from phaseline.schemas.shared_values import SharedValues
 from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.templates.shared_values import SharedValues
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 VALUE = "hunter2-of-the-shop"

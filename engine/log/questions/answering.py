@@ -207,7 +207,7 @@ class Questions:
     def __init__(self, installation: Installation, counted: Counter[str]) -> None:
         """Answers nothing before `listen`. counted: gets the number of questions, by what became of them."""
         self._installation, self._counted, self._lane = installation, counted, QuestionQueue()
-        self._meaning = ""
+        self._meanings: dict[str | None, str] = {}
         self._indexed: dict[int, Indexed] = {}
         self._under_way: set[asyncio.Task[None]] = set()
 
@@ -271,14 +271,17 @@ class Questions:
         )  # fmt: skip
 
     def _read(self, data: bytes) -> Question:
-        self._meaning = self._meaning or meaning_of(self._installation.kinds)
         try:
             question = decode(data, Question)
         except ValueError as error:
             raise QuestionRefused(400, f"this is no question: {error}") from None
-        if question.meaning != self._meaning:
+        kinds = self._installation.kinds
+        about = question.about if question.about in kinds else None
+        if about not in self._meanings:
+            self._meanings[about] = meaning_of(kinds, about)
+        if question.meaning != self._meanings[about]:
             raise QuestionRefused(
-                409, f"this worker reads states by other tables: {self._meaning}, not {question.meaning}"
+                409, f"this worker reads states by other tables: {self._meanings[about]}, not {question.meaning}"
             )
         return question
 

@@ -14,6 +14,8 @@ from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.installation import Installation
@@ -84,7 +86,7 @@ class Asked(Latest):
     def __init__(self, installation: Installation, few: int = FEW) -> None:
         """Make the view without reading anything yet. few: entities that are read without asking."""
         super().__init__(installation)
-        self._few, self._meaning = few, ""
+        self._few, self._meanings = few, dict[str | None, str]()
         self.unanswered: set[int] = set()
         """The partitions that were read from STATE because nobody answered for them."""
 
@@ -144,7 +146,8 @@ class Asked(Latest):
         owners = await self._owners(asked) if wanted.is_narrow else {}
         if not owners:
             return SelectionResult([], [], asked, None)
-        question = Question(wanted, now_ns, self._meant(), counts=counts)
+        question = Question(wanted, now_ns, "", counts=counts)
+        question = replace(question, meaning=self._meant(question.about))
         said = await asyncio.gather(
             *(self._ask(number, last, question) for number, last in owners.items()), return_exceptions=True
         )
@@ -170,9 +173,10 @@ class Asked(Latest):
         """The last transitions of those of these entities that there are."""
         return [*(await self._in_state([Name(*one, 0) for one in names])).values()]
 
-    def _meant(self) -> str:
-        self._meaning = self._meaning or meaning_of(self.installation.kinds)
-        return self._meaning
+    def _meant(self, kind: str | None) -> str:
+        if kind not in self._meanings:
+            self._meanings[kind] = meaning_of(self.installation.kinds, kind)
+        return self._meanings[kind]
 
     async def _owners(self, asked: Sequence[Pattern]) -> Mapping[int, Checkpoint]:
         """The last checkpoint of each partition that is asked about; none where it is faster to read STATE.

@@ -10,13 +10,12 @@ import json
 import os
 import stat
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
-from phaseline.engine.regular_files import write_secret
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import SetupError
 
@@ -64,6 +63,8 @@ def announce(port: int, key: ServerKey | None) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     path.parent.chmod(0o700)
+    from phaseline.engine.regular_files import write_secret  # noqa: PLC0415  # only a server needs it
+
     write_secret(path, json.dumps({"nkey": str(key.path)}))
 
 

@@ -8,12 +8,12 @@ import asyncio
 import functools
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
+from msgspec.structs import replace
 
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings

@@ -7,7 +7,6 @@ Belongs here: `Lazy`, the commands of installed packages, former names. Does not
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ import click
 from phaseline.engine.collecting import loading_modules
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.schemas.errors import Exit, did_you_mean
-from phaseline.schemas.libraries import ENTRY_POINTS
+from phaseline.schemas.libraries import ENTRY_POINTS, registered
 
 PACKAGE = __name__.rpartition(".")[0]
 OF_PRODUCTS = "phaseline.engine.products.commands"
@@ -28,7 +27,7 @@ Moved = Mapping[tuple[str, ...], tuple[str, ...]]
 
 def of_packages() -> dict[str, tuple[str, str]]:
     """The commands that installed packages add, as in `Sections`, but each named `package.module:attribute`."""
-    if not list(entry_points(group=ENTRY_POINTS)):
+    if not registered(ENTRY_POINTS):
         return {}  # to load all tables takes several times as long as the rest of `--help`
     from phaseline.machines.built_in import installed  # noqa: PLC0415  # as above
 
@@ -64,7 +63,7 @@ class Lazy(Page, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names; a wrong word is answered with the most similar command."""
         name = str(args[0])
-        if name in self.list_commands(ctx) or name.startswith("-") or ctx.resilient_parsing:
+        if name in self.table or name in self.list_commands(ctx) or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         every = f"{ctx.command_path} --help lists all commands"
         raise click.UsageError(f"there is no command {name!r}{self.meant(name, ctx)}: {every}", ctx)

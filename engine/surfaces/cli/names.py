@@ -6,6 +6,7 @@ Does not: the check of a name against the tables (`phaseline.engine.log.latest`)
 """
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from click.shell_completion import CompletionItem
 
 from phaseline.engine.surfaces.cli import options, terminal
 from phaseline.engine.surfaces.cli.connection import CONNECTION
-from phaseline.engine.surfaces.cli.help import option
+from phaseline.engine.surfaces.cli.help import Function, option
 from phaseline.engine.surfaces.cli.options import settings_of
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.built_in import installed
@@ -71,6 +72,14 @@ class NameType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         return self._known(chosen_kinds(ctx), _kind_of(ctx))
 
 
+class StateType(NameType):
+    """A state on the command line. It stays as it was typed: the kind may stand behind it (`state`)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The word itself."""
+        return str(value)
+
+
 class KindType(NameType):
     """The name of a kind on the command line."""
 
@@ -104,15 +113,21 @@ def _kinds(kinds: Kinds, _: str | None) -> dict[str, str]:
 
 
 def _states(kinds: Kinds, name: str | None) -> dict[str, str]:
-    return {phase: "" for kind in _among(kinds, name) for machine in kind.machines for phase in machine.phases[1:]}
+    return {phase: "" for kind in _among(kinds, name) for phases in kind.phases for phase in phases[1:]}
 
 
 def _triggers(kinds: Kinds, name: str | None) -> dict[str, str]:
-    found = ((trigger, role) for kind in _among(kinds, name) for trigger, role in kind.roles.items())
+    tables = [kind.table for kind in _among(kinds, name)]
+    found = ((trigger, table.role(trigger)) for table in tables for trigger in table.triggers)
     return {trigger: role for trigger, role in found if role != "derived"}
 
 
-KIND, STATE, TRIGGER = KindType("kind", _kinds), NameType("state", _states), NameType("trigger", _triggers)
+def state_spelt(word: str, kinds: Kinds, kind: str | None) -> str:
+    """The phase that `word` stands for, of a kind or of all. Else `word` itself."""
+    return spelt(word, _states(kinds, kind))
+
+
+KIND, STATE, TRIGGER = KindType("kind", _kinds), StateType("state", _states), NameType("trigger", _triggers)
 
 
 def check(values: Mapping[str, Any]) -> None:
@@ -184,11 +199,25 @@ async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionIte
     return found
 
 
-state = option(
+_state = option(
     "selection", "--state", type=STATE, metavar="STATE",
     help="Only this state: a phase (Failed), or {Failed,[Balance,*]}, with * for any other condition, or a label "
     "(Abnormal).",
 )  # fmt: skip
+
+
+def state(function: Function) -> Function:
+    """Add `--state`; `function` gets it as the table of its `kind` writes it, without a kind as any table does."""
+
+    @functools.wraps(function)
+    def call(*, state: str | None, kind: str | None, **values: Any) -> int | None:
+        if state is not None:
+            state = state_spelt(state, chosen_kinds(click.get_current_context()), kind)
+        return function(state=state, kind=kind, **values)
+
+    return _state(call)
+
+
 condition = option(
     "selection", "--condition", multiple=True, metavar="CONDITION",
     help="Only states with this condition, for example Balance. Repeat it for several that stand together.",

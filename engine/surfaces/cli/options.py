@@ -7,12 +7,12 @@ import functools
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
+from msgspec.structs import replace
 
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
 from phaseline.engine.nats.embedded.server_key import with_key

@@ -3,7 +3,7 @@
 Belongs here: counting. Does not: reading the log (`engine.log.watch`), printing (`cli.rejections`).
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from phaseline.schemas.records import Rejection
 
@@ -13,8 +13,7 @@ OTHERS = "(others)"
 """The source of the rejections beyond that."""
 
 
-@dataclass(slots=True)
-class RejectionCount:
+class RejectionCount(Struct):
     """The rejections with the same reason, kind, source and actor.
 
     source: the source of the events; empty where it could not be read. actor: in whose name `phaseline serve` sent

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.log import as_of
-from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import SERVER, Clock, RecordFilter, Watch, feed_of
@@ -25,6 +23,7 @@ from phaseline.schemas.errors import InvalidInput, NotPermitted
 from phaseline.schemas.subjects import Subjects
 
 if TYPE_CHECKING:
+    from phaseline.engine.log.as_of import AsOf
     from phaseline.engine.log.questions.asking import Asked
 
 T = TypeVar("T")
@@ -92,6 +91,8 @@ class Session(msgspec.Struct):
 
     async def moment(self, when: When) -> Moment:
         """The moment that `when` names; raises `NameUnknown`."""
+        from phaseline.engine.log import as_of  # noqa: PLC0415  # most reads are of the latest states
+
         return await as_of.resolve(await self.installation(), when)
 
     async def states(self, at: When | None) -> "Asked | AsOf":
@@ -99,7 +100,11 @@ class Session(msgspec.Struct):
         from phaseline.engine.log.questions.asking import Asked  # noqa: PLC0415  # not all commands read states
 
         installation = await self.installation()
-        return Asked(installation) if at is None else await AsOf.at(installation, at)
+        if at is None:
+            return Asked(installation)
+        from phaseline.engine.log.as_of import AsOf  # noqa: PLC0415  # as in `moment`
+
+        return await AsOf.at(installation, at)
 
     def watch(self, wanted: RecordFilter, start: When, *, follow: bool, clock: Clock = SERVER) -> Watch[Any]:
         """A watch of these records, closed at the latest with the client."""
@@ -123,6 +128,8 @@ class Session(msgspec.Struct):
         if start not in (NOW, START):
             named = parse(start)
             if isinstance(named, int):
+                from phaseline.engine.log import as_of  # noqa: PLC0415  # as in `moment`
+
                 await as_of.check_place(installation, named, beyond=1)
             await log.check_at_hand(named)
         return log.reader(filters, start, feed_of(installation.prefix, filters))

@@ -4,7 +4,7 @@ Belongs here: its table, and the ranking that `git_repo` shares. Does not: deplo
 the rules that read its rollout (`rollout`).
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from phaseline.machines.kinds.fleet.advice import FLEET
 from phaseline.machines.kinds.fleet.bundle_deployment import WAIT_CHECK_IN

@@ -4,7 +4,7 @@ Belongs here: its table. Does not: the rules that read its events (`deployment_r
 (`bundle_resource`).
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from phaseline.machines.kinds.fleet.advice import FLEET
 from phaseline.machines.kinds.fleet.bundle_resource import (

@@ -21,7 +21,7 @@ from phaseline.machines.kinds.kubernetes.profiles import (
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, Fired, RuleEvent
-from phaseline.schemas.shared_values import digest
+from phaseline.schemas.templates.shared_values import digest
 
 HEALTHS = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
 SYNCS = (SYNCED, OUT_OF_SYNC, NOT_COMPARED)

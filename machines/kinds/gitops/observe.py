@@ -35,7 +35,7 @@ from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
 from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
-from phaseline.schemas.shared_values import SHARED, digest
+from phaseline.schemas.templates.shared_values import SHARED, digest
 
 SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
 SYNC = 1

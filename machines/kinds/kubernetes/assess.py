@@ -28,7 +28,7 @@ from phaseline.machines.kinds.kubernetes.masking import is_secret, masked, maske
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, MISSING, SOURCE_ORDER, Profile
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.schemas.shared_values import SHARED
+from phaseline.schemas.templates.shared_values import SHARED
 
 Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"

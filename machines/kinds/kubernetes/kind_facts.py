@@ -13,7 +13,7 @@ import msgspec
 from phaseline.machines.kinds.kubernetes.diff.schemas import cut, type_of_schema
 from phaseline.machines.kinds.kubernetes.diff.types import FieldType
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind, is_cluster_wide
-from phaseline.schemas.shared_values import SHARED
+from phaseline.schemas.templates.shared_values import SHARED
 
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 FIELD = "kind_facts"

@@ -19,7 +19,7 @@ from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import SECOND
-from phaseline.schemas.shared_values import SHARED
+from phaseline.schemas.templates.shared_values import SHARED
 
 OBSERVER = (
     Field("observer",    str, "the `phaseline observe --cluster` that watches its object: its source, the cluster, the "

@@ -140,8 +140,8 @@ class RulesReading:
             phase
             for name, kind in self._kinds.items()
             if not kinds or name in kinds
-            for machine in kind.machines
-            for phase in machine.phases[1:]
+            for known in kind.phases
+            for phase in known[1:]
         }
         for text in fields.texts("states"):
             try:

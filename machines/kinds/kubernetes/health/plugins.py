@@ -7,12 +7,15 @@ Lua, which come with an application's settings (`kubernetes.overrides`).
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, SOURCE_ORDER
 from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.schemas.libraries import registered
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "phaseline.health"
 """The entry point group. Each name is `<group>/<Kind>`, or `/<Kind>` for the core group.
@@ -31,7 +34,7 @@ class Plugin(NamedTuple):
 @cache
 def plugin_rules() -> Mapping[str, Plugin]:
     """The rules of all installed packages, by `group/Kind`."""
-    return {entry.name: _plugin(entry) for entry in entry_points(group=ENTRY_POINTS)}
+    return {entry.name: _plugin(entry) for entry in registered(ENTRY_POINTS)}
 
 
 def revisions() -> tuple[Revision, ...]:
@@ -39,7 +42,7 @@ def revisions() -> tuple[Revision, ...]:
     return tuple(revision for plugin in plugin_rules().values() for revision in plugin.revisions)
 
 
-def _plugin(entry: EntryPoint) -> Plugin:
+def _plugin(entry: "EntryPoint") -> Plugin:
     """Load a rule. A rule that declares no revision has the version of its distribution instead."""
     judge = entry.load()
     declared = declaration_of(judge)
