@@ -11,7 +11,7 @@ from phaseline.engine.replay import log_format
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states, is_reworded
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import Clock, ImportResult, Player, import_log
+from phaseline.engine.replay.import_log import ImportResult, Player, import_log
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Header, Item, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
@@ -23,7 +23,7 @@ from phaseline.engine.surfaces.cli.replay_task import Task
 from phaseline.machines.compiler.kinds import Kinds
 
 __all__ = [
-    "Audit", "AuditReport", "Clock", "EventItem", "FileLog", "Header", "ImportResult", "Item", "LogFile", "LogWriter",
+    "Audit", "AuditReport", "EventItem", "FileLog", "Header", "ImportResult", "Item", "LogFile", "LogWriter",
     "Part", "Player", "Processors", "RecordItem", "RecordedLog", "ServerLog", "Span", "StoredEvent", "Task", "WhatIf",
     "WhatIfReport", "audit_of", "compare_states", "export", "exported", "first_event_after", "import_log",
     "is_reworded", "log_format", "rebuild",

@@ -1,20 +1,16 @@
 """The command `import`: the events of a file, played into an installation.
 
-Belongs here: its options and messages. Does not: playing the file (`phaseline.engine.replay.import_log`).
+Belongs here: its options and messages. Does not: sending its events (`phaseline.engine.replay.import_log`).
 """
 
-import re
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.streams import inspect
 from phaseline.engine.nats.wire import Wire
-from phaseline.engine.replay.import_log import Clock, ImportResult, import_log
-from phaseline.engine.replay.log_format import Header
+from phaseline.engine.replay.import_log import ImportResult, import_log
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import log_source, options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
@@ -24,46 +20,20 @@ from phaseline.engine.surfaces.cli.render_replay import counted
 from phaseline.machines.built_in import installed
 
 
-class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """`1x`, `10x`, `0.5x` or `max`."""
-
-    name = "speed"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """The factor, or `max`."""
-        if value == "max":
-            return "max"
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)x", str(value))
-        if match is None or not float(match[1]):
-            self.fail(f"{value!r} is not a speed: use 1x, 10x or max", param, ctx)
-        return float(match[1])
-
-
 @click.command(
     name="import",
     cls=Page,
     examples=[
-        ("phaseline log import day.plog.zst", "as fast as possible"),
-        ("phaseline log import day.plog.zst --speed 10x --shift-time", "a day in 2.4 hours, with today's times"),
+        ("phaseline log import day.plog.zst", "into this installation"),
         ("phaseline log import day.plog.zst --prefix rehearsal", "into another installation"),
     ],
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--speed", type=Speed(), default="max", show_default=True, help="Speed: 1x as recorded, 10x faster, or max."
-)
-@click.option(
-    "--shift-time", "shift", is_flag=True, help="Move the `time` of the events to now, keeping their distances."
-)
 @log_source.max_unpacked
 @click.option("--partial", is_flag=True, help="Import a damaged file as far as it can be read.")
 @options.connected
 @options.output("json", "yaml")
-def import_(
-    settings: Settings, file: Path, *, speed: float | str, shift: bool, partial: bool, most: int | None, output: Output
-) -> int | None:
+def import_(settings: Settings, file: Path, *, partial: bool, most: int | None, output: Output) -> int | None:
     """Publish the events of a file that `phaseline log export` wrote, in order.
 
     The file is checked first: nothing of a damaged file is sent. States at its beginning are sent as `adopt` events.
@@ -71,16 +41,13 @@ def import_(
     repeated.
     """
 
-    def clock(header: Header) -> Clock:
-        return Clock(header, None if isinstance(speed, str) else speed, shift=shift, now=datetime.now(UTC))
-
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-import") as wire:
             await leave_note(wire, settings, "import", f"the events of {file.name}")
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(
-                    Installation(wire, await inspect(wire, settings), installed(settings.prefix)), file, clock,
+                    Installation(wire, await inspect(wire, settings), installed(settings.prefix)), file,
                     partial=partial, most=most,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
