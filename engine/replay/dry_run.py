@@ -22,7 +22,7 @@ from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.repeated import repeated_in
+from phaseline.engine.publish.outcomes import repeated_in
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.worker.faults import log_fault
 from phaseline.machines.compiler.kinds import Kinds

@@ -33,7 +33,7 @@ from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.compiler.nesting import nearest, parent_of, with_all_above
+from phaseline.machines.compiler.relations import nearest, parent_of, with_all_above
 from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Entity, Transition, own_facets
 

@@ -11,8 +11,7 @@ from starlette.requests import Request
 
 from phaseline.engine.log.checkpoint import is_decided
 from phaseline.engine.log.log import Log
-from phaseline.engine.publish.outcomes import of_receipt
-from phaseline.engine.publish.repeated import repeat_map
+from phaseline.engine.publish.outcomes import of_receipt, repeat_map
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import dry_run
 from phaseline.engine.surfaces.http.call import Call, HttpAnswer

@@ -10,8 +10,7 @@ from typing import Any
 
 from phaseline.engine.publish import compose, outcomes, single
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.outcomes import Outcome
-from phaseline.engine.publish.repeated import repeat_map
+from phaseline.engine.publish.outcomes import Outcome, repeat_map
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.http import problems

@@ -17,7 +17,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.http.call import Call, HttpAnswer
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import nearest
+from phaseline.machines.compiler.relations import nearest
 from phaseline.schemas.records import Transition, timestamp
 from phaseline.schemas.subjects import natural
 
