@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phaseline.engine.nats.accounts import roles
 from phaseline.engine.nats.accounts.users import AccountPlan
-from phaseline.machines.docs.written_part import keep
+from phaseline.machines.docs.written_parts import keep
 
 COMMAND = "python -m phaseline.engine.surfaces.generate"
 PAGE = Path("docs/security.md")

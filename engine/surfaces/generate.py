@@ -2,8 +2,7 @@
 
 Belongs here: calling the generators, the stubs of public modules, which type checkers read in place of a module whose
 names are loaded late. Does not: what the others write (`machines.docs.pages`, `cli.reference`,
-`surfaces.sync_stub`, `surfaces.accounts_page`, `http.reference`, `telemetry.page`,
-`machines.docs.checked_tables`, `machines.docs.errors_page`).
+`surfaces.sync_stub`, `surfaces.accounts_page`, `http.reference`, `telemetry.page`, `machines.docs.written_parts`).
 """
 
 import argparse
@@ -20,7 +19,7 @@ from phaseline.engine.surfaces.http.routes import all_routes
 from phaseline.engine.surfaces.telemetry import page as metrics_page
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.docs import checked_tables, errors_page, pages, triggers
+from phaseline.machines.docs import pages, triggers, written_parts
 
 COMMAND = "python -m phaseline.engine.surfaces.generate"
 STUBBED = {
@@ -69,7 +68,7 @@ def write_modules(arguments: Sequence[str] | None = None) -> int:
 
 
 GENERATORS: tuple[Callable[[Sequence[str] | None], int], ...] = (
-    checked_tables.main, pages.main, reference.main, accounts_page.main, errors_page.main,
+    pages.keep_digest, pages.main, reference.main, accounts_page.main, written_parts.keep_errors,
     partial(http_reference.main, all_routes(PRODUCTS)), metrics_page.main, write_modules,
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from phaseline.engine.surfaces.http.cells.cells_routes import CELL_ROUTES, SHARE
 from phaseline.engine.surfaces.http.parameters import Parameter
 from phaseline.engine.surfaces.http.routes import PAGE as HTML
 from phaseline.engine.surfaces.http.routes import ROUTES, Route
-from phaseline.machines.docs.written_part import keep
+from phaseline.machines.docs.written_parts import keep
 
 PAGE = Path("docs/http.md")
 COMMAND = "python3 dev.py generate"

@@ -10,7 +10,7 @@ from textwrap import wrap
 import msgspec.yaml
 
 from phaseline.engine.surfaces.telemetry.metric_table import METRICS
-from phaseline.machines.docs.written_part import keep
+from phaseline.machines.docs.written_parts import keep
 
 PAGE = Path("docs/metrics.md")
 RULES = Path("deploy/monitoring/rules.yaml")
