@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.core.reading.unread import said as said_unread
-from phaseline.engine.core.sources.numbers import Repeat, repeat_of, said
+from phaseline.engine.core.sources.numbers import Repeat, repeat_of, repeat_text
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
@@ -88,7 +88,9 @@ class Outcome(NamedTuple):
     @property
     def why_none(self) -> str:
         """Why the event had no effect: `repeat of number 44, heard at 2026-03-02T08:00:00Z`."""
-        return "its entity was in that state already" if self.repeat is None else f"repeat of {said(self.repeat)}"
+        return (
+            "its entity was in that state already" if self.repeat is None else f"repeat of {repeat_text(self.repeat)}"
+        )
 
 
 def follow(installation: Installation, root: str, start: int | str = NOW) -> StreamReader:

@@ -101,7 +101,7 @@ async def _is_newer(installation: Installation, subject: str, sequence: int) -> 
 
 def _differing(kinds: Kinds, eras: list[Era]) -> str:
     """How these tables differ from those of the last worker that took the partition; empty if they do not."""
-    return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
+    return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.differing_kinds(kinds, eras[-1])
 
 
 async def _load(

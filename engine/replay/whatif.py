@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from phaseline.engine.core.tables_change.stranded import lots_of
+from phaseline.engine.core.tables_change.stranded import stranded_groups
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog, RecordedStep, erased, read
 from phaseline.machines.compiler.kinds import Kinds
@@ -178,7 +178,7 @@ class WhatIf:
         return self.report
 
     def _restore(self, entity: Entity) -> None:
-        for lot in lots_of(self.would.kinds, entity):
+        for lot in stranded_groups(self.would.kinds, entity):
             machines = self.would.kinds[entity.kind].machines if entity.kind in self.would.kinds else ()
             known = any(lot.state.phase in one.phases for one in machines if one.facet.name == lot.facet)
             if lot.fate == "stranded" and not known:

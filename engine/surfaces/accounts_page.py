@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phaseline.engine.nats.accounts import roles
 from phaseline.engine.nats.accounts.users import AccountPlan
-from phaseline.machines.docs.written_parts import keep
+from phaseline.machines.docs.written_parts import keep_part
 
 COMMAND = "python -m phaseline.engine.surfaces.generate"
 PAGE = Path("docs/security.md")
@@ -68,4 +68,4 @@ def renewed(page: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the tables; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, PAGE, renewed)
+    return keep_part(arguments, COMMAND, PAGE, renewed)

@@ -82,7 +82,7 @@ def with_digest(module: str) -> str:
 
 def keep_digest(arguments: Sequence[str] | None = None) -> int:
     """Check the built-in tables, and write or check their digest; 1 if `--check` finds another one."""
-    return written_parts.keep(arguments, written_parts.COMMAND, TABLES, with_digest)
+    return written_parts.keep_part(arguments, written_parts.COMMAND, TABLES, with_digest)
 
 
 def layout(schema: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ ERRORS = Path("docs/errors.md")
 BEGIN = f"<!-- Written by `{COMMAND}` from schemas/errors.py, up to the end of the page. -->"
 
 
-def keep(arguments: Sequence[str] | None, command: str, page: Path, renewed: Callable[[str], str]) -> int:
+def keep_part(arguments: Sequence[str] | None, command: str, page: Path, renewed: Callable[[str], str]) -> int:
     """Write or check the generated part of a page; 1 if `--check` finds it stale.
 
     command: how people call the generator. page: from the project's root. renewed: the page as it should be, made from
@@ -68,4 +68,4 @@ def with_errors(page: str) -> str:
 
 def keep_errors(arguments: Sequence[str] | None = None) -> int:
     """Write or check the tables of errors; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, ERRORS, with_errors)
+    return keep_part(arguments, COMMAND, ERRORS, with_errors)

@@ -25,7 +25,7 @@ from phaseline.schemas.errors import InvalidInput, NotPermitted
 from phaseline.schemas.subjects import Subjects
 
 if TYPE_CHECKING:
-    from phaseline.engine.log.questions.asking import Asked
+    from phaseline.engine.log.questions.asking import WorkersView
 
 T = TypeVar("T")
 
@@ -94,12 +94,12 @@ class Session(msgspec.Struct):
         """The moment that `when` names; raises `NameUnknown`."""
         return await as_of.resolve(await self.installation(), when)
 
-    async def states(self, at: When | None) -> "Asked | AsOf":
+    async def states(self, at: When | None) -> "WorkersView | AsOf":
         """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`."""
-        from phaseline.engine.log.questions.asking import Asked  # noqa: PLC0415  # not all commands read states
+        from phaseline.engine.log.questions.asking import WorkersView  # noqa: PLC0415  # not all commands read states
 
         installation = await self.installation()
-        return Asked(installation) if at is None else await AsOf.at(installation, at)
+        return WorkersView(installation) if at is None else await AsOf.at(installation, at)
 
     def watch(self, wanted: RecordFilter, start: When, *, follow: bool, clock: Clock = SERVER) -> Watch[Any]:
         """A watch of these records, closed at the latest with the client."""

@@ -10,7 +10,7 @@ from phaseline.engine.surfaces.http.cells.cells_routes import CELL_ROUTES, SHARE
 from phaseline.engine.surfaces.http.parameters import Parameter
 from phaseline.engine.surfaces.http.routes import PAGE as HTML
 from phaseline.engine.surfaces.http.routes import ROUTES, Route
-from phaseline.machines.docs.written_parts import keep
+from phaseline.machines.docs.written_parts import keep_part
 
 PAGE = Path("docs/http.md")
 COMMAND = "python3 dev.py generate"
@@ -66,4 +66,4 @@ def renewed(page: str, routes: Iterable[Route]) -> str:
 
 def main(routes: Iterable[Route], arguments: Sequence[str] | None = None) -> int:
     """Write or check the reference; 1 if `--check` finds it stale."""
-    return keep(arguments, COMMAND, PAGE, lambda page: renewed(page, routes))
+    return keep_part(arguments, COMMAND, PAGE, lambda page: renewed(page, routes))

@@ -10,7 +10,7 @@ from textwrap import wrap
 import msgspec.yaml
 
 from phaseline.engine.surfaces.telemetry.metric_table import METRICS
-from phaseline.machines.docs.written_parts import keep
+from phaseline.machines.docs.written_parts import keep_part
 
 PAGE = Path("docs/metrics.md")
 RULES = Path("deploy/monitoring/rules.yaml")
@@ -49,4 +49,4 @@ def renewed(page: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the tables; 1 if `--check` finds them stale."""
-    return keep(arguments, COMMAND, PAGE, renewed)
+    return keep_part(arguments, COMMAND, PAGE, renewed)

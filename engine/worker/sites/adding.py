@@ -28,7 +28,7 @@ SAYS_SO = 2
 """How often a stream has to say the same before it is believed that nothing more comes."""
 
 
-class StoreWanted(NamedTuple):
+class StoreOptions(NamedTuple):
     """What the stream at an edge should be. None keeps what is there."""
 
     trees: tuple[str, ...] | None = None
@@ -49,7 +49,7 @@ class AddedEdge(NamedTuple):
     connected: bool
 
 
-async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) -> AddedEdge:
+async def add(wire: Wire, settings: Settings, name: str, wanted: StoreOptions) -> AddedEdge:
     """Add the edge, or make what it lacks. Waits for the edge for as long as for a request.
 
     Raises `BadSetting`, `NotProvisioned`, `SetupError.edge_account_missing`, and what `Wire` raises.
@@ -166,7 +166,7 @@ async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
     config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
     wanted = edge_streams.store_source(way.names)
     is_there = bool(config.get("sources"))
-    is_changed = is_there and not event_sources.has([wanted], config["sources"])
+    is_changed = is_there and not event_sources.has_sources([wanted], config["sources"])
     is_older = store.last < taken and not store.renewed
     if is_older:  # its next number is one that the hub has had
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})

@@ -7,7 +7,7 @@ Belongs here: reading STATE for this, and the check before a worker starts. Does
 from collections.abc import Callable, Iterable, Sequence
 
 from phaseline.engine.core.tables_change import stranded
-from phaseline.engine.core.tables_change.stranded import Lot, Lots
+from phaseline.engine.core.tables_change.stranded import GroupCounts, StrandedGroup
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import NO_KINDS
@@ -26,12 +26,12 @@ NAMED = 5
 
 async def survey(
     installation: Installation, changed: Iterable[str], progress: Callable[[int], None] | None = None
-) -> tuple[Lots, int]:
+) -> tuple[GroupCounts, int]:
     """How many entities of these kinds are in states that the tables do not have; and how many entities there are.
 
     progress: called with the number of entities since the last call.
     """
-    found, entities = Lots(), 0
+    found, entities = GroupCounts(), 0
     start = f"{installation.prefix}.state."
     for kind in sorted(changed):
         async for slice_ in read_all(installation.wire, installation.layout.state, [f"{start}*.{kind}.>"]):
@@ -66,9 +66,9 @@ async def check(installation: Installation, eras: Sequence[Era | None], accepted
         refuse(kinds, found)
 
 
-def refuse(kinds: Kinds, found: Lots) -> None:
+def refuse(kinds: Kinds, found: GroupCounts) -> None:
     """Raise `SetupError.states_stranded` if some of these are stranded."""
-    left = Lots({lot: count for lot, count in found.items() if lot.fate == "stranded"})
+    left = GroupCounts({lot: count for lot, count in found.items() if lot.fate == "stranded"})
     if left:
         lots = left.most_common(NAMED)
         more = f" and {len(left) - NAMED} more states" if len(left) > NAMED else ""
@@ -77,7 +77,7 @@ def refuse(kinds: Kinds, found: Lots) -> None:
         raise SetupError.states_stranded(entities=left.total(), digest=kinds.digest, what=f"{what}{more}", write=write)
 
 
-def remedy(kinds: Kinds, lot: Lot) -> str:
+def remedy(kinds: Kinds, lot: StrandedGroup) -> str:
     """What to do about stranded entities."""
     kind = kinds.get(lot.kind)
     if kind is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.tables_change.stranded import Lots
+from phaseline.engine.core.tables_change.stranded import GroupCounts
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker.ownership.tables_change.survey import remedy, survey
@@ -35,7 +35,7 @@ class TablesReport:
     digest: str
     deciding: dict[str, list[int]]
     kinds: list[KindChange]
-    lots: Lots
+    lots: GroupCounts
     entities: int
     remedies: list[str]
 
