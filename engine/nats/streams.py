@@ -1,7 +1,7 @@
 """The five streams of an installation: creating them, finding them (docs/design.md, Streams).
 
-Belongs here: their names, what is wanted of each, and the feed, which the metadata of EVENTS keep: in which format
-workers write records. Does not: how an existing one differs from that, and changing it
+Belongs here: their names, what is wanted of each, and the feed (in which format workers write records), which
+the metadata of EVENTS hold. Does not: how an existing one differs from that, and changing it
 (`stream_settings`), reading (`reader`), committing (`worker.ownership.fenced_commit`).
 """
 

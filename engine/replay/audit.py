@@ -2,8 +2,8 @@
 
 Belongs here: comparing a recorded log and the states in STATE with the result of its events; what counts as another
 wording; which events older rules decided, by the notes of the log or by the records themselves. Does not: reading the
-log (`recorded_log`), showing the report (`surfaces.cli.render_replay`). An audit keeps only the trees in memory, so its
-memory does not grow with the log.
+log (`recorded_log`), showing the report (`surfaces.cli.render_replay`).
+An audit keeps only the trees in memory, so its memory does not grow with the log.
 """
 
 from collections import Counter

@@ -2,10 +2,10 @@
 
 Belongs here: asking the owners of all partitions, which answers count, reading what they name; reading STATE where
 nobody answers; asking the owner of one entity (`ask_owner`). Does not: answering (`answering`), which entities are
-selected (`selection`). Before it asks, a reader reads who owns each partition in the log. An answer counts if that
-owner gave it, or a later one: then it shows all that was committed when the reader asked, even if its worker was paused
-and has lost the partition without knowing. So each partition is answered by exactly one owner, or read from STATE, or
-named.
+selected (`selection`).
+Before it asks, a reader reads who owns each partition in the log. An answer counts if that owner gave it, or a later
+one: then it shows all that was committed when the reader asked, even if its worker was paused and has lost the
+partition without knowing. So each partition is answered by exactly one owner, or read from STATE, or named.
 """
 
 import asyncio

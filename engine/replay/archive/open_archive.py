@@ -1,7 +1,7 @@
 """An archive to read: what the readers of a log ask it for.
 
-Belongs here: moments, states at a place, records on subjects, single events and records, from the parts of an archive.
-Does not: reading archive and stream as one (`log.log`), replaying (`archived_log`).
+Belongs here: moments, states at a place, records on subjects, single events and records, from the parts of an archive;
+the store that a name means. Does not: reading archive and stream as one (`log.log`), replaying (`archived_log`).
 Of a part only the blocks are read that its index names. A part without blocks or without its index is read whole. The
 states at a place are those at the head of the last part whose earlier records are all up to this place, and the records
 behind them. Single entities are searched from the place backwards.
