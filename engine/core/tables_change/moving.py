@@ -2,8 +2,9 @@
 
 Belongs here: a change of tables, as the log tells of it; which entities move together, in which order; their records;
 attributes that get a new name. Does not: counting beforehand (`stranded`), messages (`core.process`), committing them
-(`worker.ownership.tables_change`). A piece of entities moves like by one event: what its records say depends on the
-tree alone. So a worker that goes on after another one makes the same records, and so does an audit.
+(`worker.ownership.tables_change`).
+A piece of entities moves like by one event: what its records say depends on the tree alone. So a worker that goes on
+after another one makes the same records, and so does an audit.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from phaseline.engine.core.tables_change.moving import Reading
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states
@@ -37,7 +36,7 @@ GroupCounts = Counter[StrandedGroup]
 
 
 def stranded_groups(kinds: Kinds, entity: Entity) -> Iterator[StrandedGroup]:
-    """The lots of one entity: one for each facet whose state the tables do not have."""
+    """The groups of one entity: one for each facet whose state the tables do not have."""
     kind = kinds.get(entity.kind)
     whole = entity if kind is None or kind.contact is None else kind.whole(entity)
     if kind is None or whole.names != kind.names:
@@ -53,10 +52,11 @@ def stranded_groups(kinds: Kinds, entity: Entity) -> Iterator[StrandedGroup]:
 
 def count(kinds: Kinds, entities: Iterable[Entity]) -> GroupCounts:
     """How many of these entities share each fate. An entity counts once for each such facet."""
-    return Counter(lot for entity in entities for lot in stranded_groups(kinds, entity))
+    return Counter(group for entity in entities for group in stranded_groups(kinds, entity))
 
 
-def in_tree(tree: Tree, changed: Container[str], reading: Reading = iter) -> GroupCounts:
+def in_tree(tree: Tree, changed: Container[str]) -> GroupCounts:
     """The same for the entities of a tree that are of these kinds."""
-    found = (e for name, entities in tree.entities.items() if name in changed for e in entities.values())
-    return count(tree.kinds, reading(found))
+    return count(
+        tree.kinds, (e for name, entities in tree.entities.items() if name in changed for e in entities.values())
+    )

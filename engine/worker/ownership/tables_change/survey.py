@@ -68,21 +68,21 @@ async def check(installation: Installation, eras: Sequence[Era | None], accepted
 
 def refuse(kinds: Kinds, found: GroupCounts) -> None:
     """Raise `SetupError.states_stranded` if some of these are stranded."""
-    left = GroupCounts({lot: count for lot, count in found.items() if lot.fate == "stranded"})
+    left = GroupCounts({group: count for group, count in found.items() if group.fate == "stranded"})
     if left:
-        lots = left.most_common(NAMED)
+        groups = left.most_common(NAMED)
         more = f" and {len(left) - NAMED} more states" if len(left) > NAMED else ""
-        what = ", ".join(f"{count:,} {lot.kind} {lot.state}" for lot, count in lots)
-        write = remedy(kinds, lots[0][0])
+        what = ", ".join(f"{count:,} {group.kind} {group.state}" for group, count in groups)
+        write = remedy(kinds, groups[0][0])
         raise SetupError.states_stranded(entities=left.total(), digest=kinds.digest, what=f"{what}{more}", write=write)
 
 
-def remedy(kinds: Kinds, lot: StrandedGroup) -> str:
+def remedy(kinds: Kinds, group: StrandedGroup) -> str:
     """What to do about stranded entities."""
-    kind = kinds.get(lot.kind)
+    kind = kinds.get(group.kind)
     if kind is None:
-        return f"install the kind {lot.kind}"
-    if not lot.facet:
+        return f"install the kind {group.kind}"
+    if not group.facet:
         return f"give {kind.name} the facets that it had, because a map of states adds and removes none"
-    line = facet_states(kind)[kind.names.index(lot.facet)].missing(lot.state)
+    line = facet_states(kind)[kind.names.index(group.facet)].missing(group.state)
     return f"say where they go with {line} of {kind.name}"
