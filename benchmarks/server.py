@@ -118,10 +118,10 @@ async def _measure(variant: Variant, events: int) -> tuple[float, float]:
 def _configs(settings: Settings, layout: streams.Layout) -> Configs:
     """LOG comes first, because the others copy it."""
     return {
-        "log": streams.log(settings),
-        "events": streams.events(settings, layout),
-        "state": streams.state(settings, layout),
-        "live": streams.live(settings, layout, installed().copies.values()),
+        "log": streams.log_config(settings),
+        "events": streams.events_config(settings, layout),
+        "state": streams.state_config(settings, layout),
+        "live": streams.live_config(settings, layout, installed().copies.values()),
     }
 
 

@@ -18,7 +18,7 @@ from phaseline.schemas import bounds, codec
 from phaseline.schemas.cloudevents import actors, content_types, extensions
 from phaseline.schemas.cloudevents.extensions import Extension
 from phaseline.schemas.records import NONE
-from phaseline.schemas.templates.shared_values import LEAST, SHARED, Abridged
+from phaseline.schemas.templates.shared_values import LEAST, SHARED, AbridgedBody
 
 SCHEMA_VERSION = 1
 """The version of the data schemas that this package writes and reads."""
@@ -174,7 +174,7 @@ def decode(body: bytes, subject: str = "") -> Event:
     return read(codec.decode(body, bounds.LEVELS)) if event is None else _checked(event)
 
 
-def decode_abridged(found: Abridged) -> Event | None:
+def decode_abridged(found: AbridgedBody) -> Event | None:
     """The event in a body that was abridged; None if `decode` has to look at the whole body."""
     event = _decode_manifests(found.body, "", found.left_out)
     try:

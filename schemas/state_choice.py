@@ -17,7 +17,7 @@ _PAIR = re.compile(r"\{([^,{}\[\]]*),\s*\[([^{}\[\]]*)\]\s*\}|([^,{}\[\]\s]+)\s*
 _PHASE = re.compile(r"[^,{}\[\]\s]+")
 
 
-class Labelled(NamedTuple):
+class LabelledStates(NamedTuple):
     """States that people are shown under one label: of this phase, with this condition (empty: any) and none of others.
 
     unless: what would give the state another label.
@@ -42,7 +42,7 @@ class StateChoice(NamedTuple):
     phase: str | None = None
     conditions: frozenset[str] = frozenset()
     exact: bool = False
-    labelled: tuple[Labelled, ...] = ()
+    labelled: tuple[LabelledStates, ...] = ()
 
     @classmethod
     def read(cls, state: str | None, conditions: Iterable[str] = ()) -> "StateChoice":

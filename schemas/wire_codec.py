@@ -72,13 +72,13 @@ class _Cause(msgspec.Struct, frozen=True, gc=False):
     records: int
 
 
-class _Caused(msgspec.Struct, frozen=True, gc=False):
+class _CauseOnly(msgspec.Struct, frozen=True, gc=False):
     cause: _Cause
 
 
 class _WithCause(msgspec.Struct, frozen=True, gc=False):
     id: str
-    data: _Caused
+    data: _CauseOnly
 
 
 _cause_in_msgpack, _cause_in_json = msgspec.msgpack.Decoder(_WithCause), msgspec.json.Decoder(_WithCause)
@@ -91,21 +91,21 @@ _HEAD = 200
 """Within so many bytes a record says what it is, unless its names are very long."""
 
 
-class _Named(msgspec.Struct, gc=False):
+class _IdOnly(msgspec.Struct, gc=False):
     """Any record, of which only the id is read."""
 
     id: str
 
 
-class _Made(msgspec.Struct, gc=False):
+class _MakerOnly(msgspec.Struct, gc=False):
     """Any record, of which only is read what it is about, and the version of the table that made it."""
 
     subject: str = ""
     tableversion: str = ""
 
 
-_msgpack_made, _json_made = msgspec.msgpack.Decoder(_Made).decode, msgspec.json.Decoder(_Made).decode
-_msgpack_named, _json_named = msgspec.msgpack.Decoder(_Named).decode, msgspec.json.Decoder(_Named).decode
+_msgpack_made, _json_made = msgspec.msgpack.Decoder(_MakerOnly).decode, msgspec.json.Decoder(_MakerOnly).decode
+_msgpack_named, _json_named = msgspec.msgpack.Decoder(_IdOnly).decode, msgspec.json.Decoder(_IdOnly).decode
 
 
 def write(

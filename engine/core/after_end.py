@@ -125,7 +125,7 @@ def _state(tree: Tree, entity: Entity | None, report: Report) -> State | Refused
     assert judge is not None
     if entity is not None and judge.means_nothing(entity.facets[0].base, report.data, tree, report.id):
         return None
-    return judge.told(report.data) or RefusedReport("invalid", impossible(kind, report.data))
+    return judge.named_base(report.data) or RefusedReport("invalid", impossible(kind, report.data))
 
 
 def note(changeset: Changeset, kind: Kind, entity_id: str, noted: Note, origin: Origin) -> None:

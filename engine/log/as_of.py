@@ -11,8 +11,7 @@ from typing import Self
 
 from phaseline.engine.core.message import BATCH_LIMIT
 from phaseline.engine.log import foreign
-from phaseline.engine.log.archived.log_archive import LogArchive
-from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.installation import Installation, LogArchive
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
 from phaseline.engine.log.state_view import Pattern, StateView, one_of

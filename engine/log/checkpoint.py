@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.log import foreign
-from phaseline.engine.log.foreign import LastOnSubject, Written
+from phaseline.engine.log.foreign import Barrier, LastOnSubject
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import LastMessage
 from phaseline.engine.nats.reader import Stored
@@ -110,7 +110,7 @@ def is_checkpoint(message: LastMessage | Stored) -> bool:
     return read(message) is not None
 
 
-async def standing(wire: Wire, stream: str, subject: str, behind: Written | None = None) -> LastOnSubject:
+async def standing(wire: Wire, stream: str, subject: str, behind: Barrier | None = None) -> LastOnSubject:
     """The last checkpoint on a subject, and the sequence of the last message there, according to LOG's leader.
 
     behind: as for `foreign.standing`.

@@ -155,26 +155,26 @@ class LastOnSubject(NamedTuple):
         return 0 if self.ours is None else self.ours.sequence
 
 
-class Written(NamedTuple):
+class Barrier(NamedTuple):
     """A message that went through the cluster: whoever has read up to it has read all that was there before."""
 
     subject: str
     place: int
 
 
-async def written(wire: Wire, layout: Layout) -> Written | None:
+async def barrier(wire: Wire, layout: Layout) -> Barrier | None:
     """Write a message into LOG that means nothing, to ask behind it. None where no former leader can answer.
 
     So it is for who may not write there: he has to believe the leader.
     """
     subject = Subjects(layout.prefix).skipped()
     try:
-        return Written(subject, (await wire.publish_acked(subject, b"", ONLY_LAST)).seq) if wire.clustered else None
+        return Barrier(subject, (await wire.publish_acked(subject, b"", ONLY_LAST)).seq) if wire.clustered else None
     except NotPermitted:
         return None
 
 
-async def standing(wire: Wire, stream: str, subject: str, ours: Ours, behind: Written | None = None) -> LastOnSubject:
+async def standing(wire: Wire, stream: str, subject: str, ours: Ours, behind: Barrier | None = None) -> LastOnSubject:
     """What stands on a subject, which may have wildcards, according to the stream's leader.
 
     Takes one request if the last message is a worker's. Otherwise reads all messages of the subject. Raises as `Wire`.
@@ -193,7 +193,7 @@ async def standing(wire: Wire, stream: str, subject: str, ours: Ours, behind: Wr
         elif last is None or is_ours:
             return LastOnSubject(last, 0 if last is None else last.sequence)
         else:
-            found = await _search(wire, stream, subject, ours, Written(subject, last.sequence))
+            found = await _search(wire, stream, subject, ours, Barrier(subject, last.sequence))
         if found is not None:
             return found
     raise RequestTimedOut(subject=subject, seconds=SEARCHES * PATIENCE, hint="")
@@ -239,7 +239,7 @@ class Notes(NamedTuple, Generic[T]):
         """Whether a message is one of these notes."""
         return stored.subject == self.subject and self.read(stored) is not None
 
-    async def standing(self, behind: Written | None = None) -> NoteStanding[T]:
+    async def standing(self, behind: Barrier | None = None) -> NoteStanding[T]:
         """The last note, according to LOG's leader. behind: as in the function `standing`."""
         found = await standing(
             self.wire, self.stream, self.subject, lambda message: self.read(message) is not None, behind
@@ -277,7 +277,7 @@ class Notes(NamedTuple, Generic[T]):
 
 
 async def _search(
-    wire: Wire, stream: str, subject: str, ours: Ours, until: Written, first: int | str = "start"
+    wire: Wire, stream: str, subject: str, ours: Ours, until: Barrier, first: int | str = "start"
 ) -> LastOnSubject | None:
     """What stands on a subject, by reading from a sequence to a message at least; None if that is not reached.
 

@@ -15,9 +15,8 @@ from typing import NamedTuple, Self, TypeVar
 from phaseline.engine.core.message import Headers
 from phaseline.engine.log import foreign
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.installation import Installation, LogArchive
 from phaseline.engine.log.when import END, Time
 from phaseline.engine.nats.direct_get import LastMessage, direct
 from phaseline.engine.nats.reader import Stored

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from phaseline.engine.log import foreign
-from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.foreign import Barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import END
@@ -238,7 +238,7 @@ async def last_transition(installation: Installation, subject: str) -> Transitio
 
 
 async def last_records(
-    installation: Installation, partition: int, kind: str, tokens: str, behind: Written | None = None
+    installation: Installation, partition: int, kind: str, tokens: str, behind: Barrier | None = None
 ) -> list[Record]:
     """The last transition and the last mark of an entity in LOG, in the order of LOG. `tokens`: its quoted id.
 

@@ -12,7 +12,7 @@ from phaseline.engine.log import log_records
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import with_all_above
+from phaseline.machines.compiler.relations import with_all_above
 from phaseline.machines.language import endings
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.log import foreign
-from phaseline.engine.log.foreign import LogNote, Notes, Written
+from phaseline.engine.log.foreign import Barrier, LogNote, Notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.engine.settings import Settings
@@ -63,7 +63,7 @@ async def eras(installation: Installation, partition: int) -> list[Era]:
     return await notes(installation, partition).all_of()
 
 
-async def latest(installation: Installation, partition: int, behind: Written | None = None) -> Era | None:
+async def latest(installation: Installation, partition: int, behind: Barrier | None = None) -> Era | None:
     """The last note of a partition, read from the leader of LOG; None if there is none.
 
     behind: as for `foreign.standing`.
@@ -88,7 +88,7 @@ def check_accepted(settings: Settings, kinds: Kinds) -> None:
 def check(kinds: Kinds, era: Era | None, partition: int, accepted: str) -> None:
     """Raise `SetupError` if other tables decided the partition, unless `accepted` is the digest of ours."""
     if era is not None and era.digest not in (kinds.digest, "") and accepted != kinds.digest:
-        raise SetupError.tables_differ(partition=partition, digest=kinds.digest, how=how(kinds, era))
+        raise SetupError.tables_differ(partition=partition, digest=kinds.digest, how=differing_kinds(kinds, era))
 
 
 def changed(kinds: Kinds, era: Era | None) -> dict[str, str]:
@@ -102,7 +102,7 @@ def changed(kinds: Kinds, era: Era | None) -> dict[str, str]:
     return {**found, **{name: version for name, version in era.former.items() if name in kinds}}
 
 
-def how(kinds: Kinds, era: Era) -> str:
+def differing_kinds(kinds: Kinds, era: Era) -> str:
     """Which kinds differ between our tables and those of the era, as text."""
     mine, theirs = kinds.versions, era.tables
     parts = (

@@ -102,7 +102,7 @@ async def gather(wire: Wire, subject: str, wanted: Mapping[str, Any], timeout: f
     return [*_messages_in(replies, subject)]
 
 
-async def settled(wire: Wire, ask: Callable[[], Awaitable[T]], settles: Callable[[T], bool]) -> T:
+async def until_settled(wire: Wire, ask: Callable[[], Awaitable[T]], settles: Callable[[T], bool]) -> T:
     """The first answer that settles a question; the last of several if none does, and the only one without a cluster.
 
     For what is done, or said, because a stream lacks something, where no message of one's own can tell: an answer that

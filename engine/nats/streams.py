@@ -1,7 +1,7 @@
 """The five streams of an installation: creating them, finding them (docs/design.md, Streams).
 
-Belongs here: their names, what is wanted of each, and the feed, which the metadata of EVENTS keep: in which format
-workers write records. Does not: how an existing one differs from that, and changing it
+Belongs here: their names, what is wanted of each, and the feed (in which format workers write records), which
+the metadata of EVENTS hold. Does not: how an existing one differs from that, and changing it
 (`stream_settings`), reading (`reader`), committing (`worker.ownership.fenced_commit`).
 """
 
@@ -48,7 +48,7 @@ BOTH: Literal["both"] = "both"
 KeptFeed = Feed | Literal["both"]
 """What an installation may have kept."""
 FEED_OF_RUNNING = "workers that run now keep the format that they started with: restart them"
-_logger = logs.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -90,11 +90,11 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "json")
     found = await _own_events(wire, layout)
     if await _config(wire, layout.log) is None:
-        await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
+        await _create(wire, layout.log, {**log_config(settings), **await _first_place(wire, layout)})
     as_log = {name: one for name, one in (await _config(wire, layout.log) or {}).items() if name in AS_LOG}
     if found is None:
         window = {"duplicate_window": int(DEFAULT_WINDOW * SECOND)}
-        await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})
+        await _create(wire, layout.events, {**as_log, **window, **events_config(settings, layout)})
         found = await _config(wire, layout.events) or {}
     layout = layout_of(settings, _partitions(found, settings), kept_feed(found))
     if settings.feed is not None and layout.feed not in (settings.feed, BOTH):
@@ -111,11 +111,11 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
 def stream_configs(settings: Settings, layout: Layout, copies: Collection[CopiedEvent]) -> dict[str, dict[str, Any]]:
     """By name, what this version and the settings want of each stream. What they leave open is not in it."""
     return {
-        layout.events: events(settings, layout),
-        layout.log: log(settings),
-        layout.state: state(settings, layout),
-        layout.lease: lease(settings),
-        **({layout.live: live(settings, layout, copies)} if copies else {}),
+        layout.events: events_config(settings, layout),
+        layout.log: log_config(settings),
+        layout.state: state_config(settings, layout),
+        layout.lease: lease_config(settings),
+        **({layout.live: live_config(settings, layout, copies)} if copies else {}),
     }
 
 
@@ -229,7 +229,7 @@ def _common(settings: Settings, max_bytes: int | None = None) -> dict[str, Any]:
     return {"allow_direct": True, "discard": "new", **{name: one for name, one in chosen.items() if one is not None}}
 
 
-def events(settings: Settings, layout: Layout) -> dict[str, Any]:
+def events_config(settings: Settings, layout: Layout) -> dict[str, Any]:
     """EVENTS: the events of publishers. On storing one the server computes its partition from the tree's root."""
     prefix, partitions = settings.prefix, layout.partitions
     partitioned = f"{{{{partition({partitions},1)}}}}.{{{{wildcard(1)}}}}.>"
@@ -253,7 +253,7 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
     }
 
 
-def log(settings: Settings) -> dict[str, Any]:
+def log_config(settings: Settings) -> dict[str, Any]:
     """LOG: the records. The server republishes transitions and rejections, and no other subject, as the live feed.
 
     It is the truth, so nothing of it may be dropped by a limit. At a limit of the server a stream with schedules drops
@@ -275,7 +275,7 @@ def log(settings: Settings) -> dict[str, Any]:
     }
 
 
-def state(settings: Settings, layout: Layout) -> dict[str, Any]:
+def state_config(settings: Settings, layout: Layout) -> dict[str, Any]:
     """STATE: a copy of the last record of each entity, and of the checkpoint of each partition."""
     prefix, partition = settings.prefix, f"{settings.prefix}.state.{{{{wildcard(2)}}}}"
     # One filter selects transitions, marks and checkpoints. With several filters the server searches all subjects of a
@@ -290,7 +290,7 @@ def state(settings: Settings, layout: Layout) -> dict[str, Any]:
     }
 
 
-def live(settings: Settings, layout: Layout, copies: Iterable[CopiedEvent]) -> dict[str, Any]:
+def live_config(settings: Settings, layout: Layout, copies: Iterable[CopiedEvent]) -> dict[str, Any]:
     """LIVE: a copy of the last event of some kinds about each entity, with all that states do not have of it."""
     prefix, place = settings.prefix, "{{wildcard(1)}}.{{wildcard(2)}}.>"
     transforms = [{"src": f"{prefix}.inbox.*.*{one.part}>", "dest": f"{prefix}.{one.branch}.{place}"} for one in copies]
@@ -301,7 +301,7 @@ def live(settings: Settings, layout: Layout, copies: Iterable[CopiedEvent]) -> d
     }
 
 
-def lease(settings: Settings) -> dict[str, Any]:
+def lease_config(settings: Settings) -> dict[str, Any]:
     """LEASE: the workers' keys, which expire."""
     return {
         **_common(settings),
@@ -324,4 +324,4 @@ async def change_feed(wire: Wire, stream: str, config: dict[str, Any], feed: Fee
     before = kept_feed(config)
     changed = {**config, "metadata": {**config.get("metadata", {}), FEED: feed}}
     await wire.api(f"STREAM.UPDATE.{stream}", changed)
-    _logger.warning("feed_changed", stream=stream, before=before, feed=feed, hint=FEED_OF_RUNNING)
+    log.warning("feed_changed", stream=stream, before=before, feed=feed, hint=FEED_OF_RUNNING)

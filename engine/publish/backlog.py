@@ -1,7 +1,7 @@
 """Events that are stored and not decided yet: what the owners of partitions say, or the streams if nobody owns them.
 
-Belongs here: asking both, and what the answers mean together. Does not: the answers of workers
-(`worker.services`), how they are shown.
+Belongs here: asking both, and what the answers mean together; which workers are alive, by their leases. Does not: the
+answers of workers (`worker.services`), how they are shown.
 One request to each partition is enough where workers run. Only where nobody answers are the streams read.
 """
 

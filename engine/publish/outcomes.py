@@ -1,29 +1,30 @@
 """Waits for the outcome of an event: reads the log until all its records are there or the checkpoint is past it.
 
-Belongs here: following one event to its end, from before it is sent or afterwards. Does not: how it is sent (`single`).
+Belongs here: following one event to its end, from before it is sent or afterwards; what an event repeats that left no
+record. Does not: how it is sent (`single`), when an event is a repeat (`core.sources.numbers`).
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.core.reading.unread import said as said_unread
-from phaseline.engine.core.sources.numbers import Repeat, said
+from phaseline.engine.core.sources.numbers import Repeat, repeat_of, repeat_text
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
-from phaseline.engine.log.log_records import Logged, record_in_log
+from phaseline.engine.log.log_records import Logged, last_records, record_in_log
 from phaseline.engine.log.when import NOW
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.repeated import repeated_by
 from phaseline.engine.publish.single import Receipt, publish
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import codec
+from phaseline.schemas import codec, envelope
+from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import NotFound, Undecided
-from phaseline.schemas.records import Mark, Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, quote, unquote
+from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition, timestamp
+from phaseline.schemas.subjects import BadSubject, Subjects, quote, unquote
 
 SKEW = timedelta(seconds=60)
 """A generous bound for the difference between the clocks of two servers."""
@@ -87,7 +88,9 @@ class Outcome(NamedTuple):
     @property
     def why_none(self) -> str:
         """Why the event had no effect: `repeat of number 44, heard at 2026-03-02T08:00:00Z`."""
-        return "its entity was in that state already" if self.repeat is None else f"repeat of {said(self.repeat)}"
+        return (
+            "its entity was in that state already" if self.repeat is None else f"repeat of {repeat_text(self.repeat)}"
+        )
 
 
 def follow(installation: Installation, root: str, start: int | str = NOW) -> StreamReader:
@@ -160,3 +163,40 @@ async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Recei
                     records.append(Logged(stored.sequence, record, stored.data))
                 if len(found) == codec.decode(stored.data)["data"]["cause"]["records"]:
                     return Outcome(receipt, tuple(records), unread_of(found))
+
+
+async def repeated_by(installation: Installation, sequence: int) -> Repeat | None:
+    """What the event at this position repeats, if it left no record; None if it repeats nothing, or is gone."""
+    event = await Log(installation).event(sequence)
+    if event is None:
+        return None
+    try:
+        address = installation.subjects.address(event.subject)
+        body = codec.decode(event.body)
+    except (BadSubject, codec.Undecodable):
+        return None
+    tokens = ".".join(map(quote, address.id.split("/")))
+    found = await last_records(installation, installation.partition_of(address.id), address.kind, tokens)
+    known = [record.entity for record in found if not isinstance(record, Rejection)]
+    return repeated_in(installation.kinds, known[-1], address.trigger, body) if known else None
+
+
+def repeated_in(kinds: Kinds, entity: Entity, trigger: str, body: Mapping[str, Any]) -> Repeat | None:
+    """What an event repeats, given as the map of its envelope, by what its entity remembers."""
+    try:
+        event = envelope.read(dict(body))
+        number, epoch = envelope.sequence_of(event), envelope.epoch_of(event)
+    except Invalid:
+        return None
+    asks = entity.kind in kinds and trigger in kinds[entity.kind].table.intents
+    return repeat_of(entity, event.source, event.id, number, epoch, asks=asks)
+
+
+def repeat_map(found: Repeat | None) -> dict[str, Any] | None:
+    """What an event repeats, as JSON output shows it."""
+    if found is None:
+        return None
+    if found.number is None:
+        return {"event": found.event}
+    heard = timestamp(found.heard_ns) if found.heard_ns else None
+    return {"number": found.number, "epoch": found.epoch, "heard": heard}

@@ -44,7 +44,7 @@ async def renewed_at(installation: Installation) -> int:
     return max(0, nanoseconds(state["last_ts"])) if state["last_seq"] else 0
 
 
-async def note(installation: Installation, since: int, until: int, worker: str) -> OutageNote | None:
+async def note_outage(installation: Installation, since: int, until: int, worker: str) -> OutageNote | None:
     """Note that the server took nothing between two times; None if it did, or if that is no time. Raises as `Wire`.
 
     Who publishes may be back before the worker, and then the outage ended with the first event. If there are events

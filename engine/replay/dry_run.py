@@ -22,7 +22,7 @@ from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.repeated import repeated_in
+from phaseline.engine.publish.outcomes import repeated_in
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.worker.faults import log_fault
 from phaseline.machines.compiler.kinds import Kinds
@@ -101,7 +101,7 @@ async def _is_newer(installation: Installation, subject: str, sequence: int) -> 
 
 def _differing(kinds: Kinds, eras: list[Era]) -> str:
     """How these tables differ from those of the last worker that took the partition; empty if they do not."""
-    return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
+    return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.differing_kinds(kinds, eras[-1])
 
 
 async def _load(

@@ -6,7 +6,7 @@ Belongs here: `DryRun`, which programs and the command get. Does not: deciding t
 from typing import NamedTuple
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.sources.numbers import Repeat, said
+from phaseline.engine.core.sources.numbers import Repeat, repeat_text
 from phaseline.engine.publish.outcomes import Effect, effect_of, unread_of
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
 
@@ -45,7 +45,7 @@ class DryRun(NamedTuple):
     @property
     def repeated(self) -> str:
         """`number 44, heard at 2026-03-02T08:00:00Z`: what the event repeats; empty if it repeats nothing."""
-        return "" if self.repeat is None else said(self.repeat)
+        return "" if self.repeat is None else repeat_text(self.repeat)
 
     @property
     def effect(self) -> Effect:

@@ -24,7 +24,7 @@ RATIO, FREE = 200, 1 << 30
 """A compressed file may unfold to so many times its size, and to so many bytes whatever its size."""
 
 
-class _Counted:
+class _CountingFile:
     """A file that counts the bytes that were read from it. `taken`: how many."""
 
     def __init__(self, file: io.BufferedReader) -> None:
@@ -51,7 +51,7 @@ class LogBytes:
         self._most, self._given = most, 0
         file = cast("io.BufferedReader", self._opened)
         start = file.peek(len(ZSTD))
-        self._packed = _Counted(file) if start.startswith((ZSTD, GZIP)) else None
+        self._packed = _CountingFile(file) if start.startswith((ZSTD, GZIP)) else None
         self._file: IO[bytes] = file if self._packed is None else _unpacked(self._packed, start)
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ def lines(pieces: Iterator[bytes], largest: int = bounds.LARGEST) -> Iterator[by
             begun, size = [others[-1]], len(others[-1])
 
 
-def _unpacked(packed: _Counted, start: bytes) -> IO[bytes]:
+def _unpacked(packed: _CountingFile, start: bytes) -> IO[bytes]:
     if start.startswith(GZIP):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=cast("IO[bytes]", packed)))
     decompressor = zstandard().ZstdDecompressor(max_window_size=WINDOW)

@@ -15,7 +15,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.log import foreign, purge, table_eras
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.foreign import Foreign, Notes, Written, standing
+from phaseline.engine.log.foreign import Barrier, Foreign, Notes, standing
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import cause_of
@@ -161,7 +161,7 @@ class ServerLog:
         return log
 
     async def cursor(
-        self, stack: AsyncExitStack, partition: int, start: int | str = "start", behind: Written | None = None
+        self, stack: AsyncExitStack, partition: int, start: int | str = "start", behind: Barrier | None = None
     ) -> LogCursor:
         """A cursor over the records of a partition, open until `stack` is closed. start: a place.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from phaseline.engine.core.tables_change.stranded import lots_of
+from phaseline.engine.core.tables_change.stranded import stranded_groups
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog, RecordedStep, erased, read
 from phaseline.machines.compiler.kinds import Kinds
@@ -178,12 +178,12 @@ class WhatIf:
         return self.report
 
     def _restore(self, entity: Entity) -> None:
-        for lot in lots_of(self.would.kinds, entity):
+        for group in stranded_groups(self.would.kinds, entity):
             machines = self.would.kinds[entity.kind].machines if entity.kind in self.would.kinds else ()
-            known = any(lot.state.phase in one.phases for one in machines if one.facet.name == lot.facet)
-            if lot.fate == "stranded" and not known:
+            known = any(group.state.phase in one.phases for one in machines if one.facet.name == group.facet)
+            if group.fate == "stranded" and not known:
                 raise InvalidInput.state_unknown(
-                    kind=entity.kind, id=entity.id, facet=lot.facet or entity.names[0], state=str(lot.state),
+                    kind=entity.kind, id=entity.id, facet=group.facet or entity.names[0], state=str(group.state),
                     begins=self.source.begins,
                 )  # fmt: skip
         self.was[entity.kind, entity.id] = entity

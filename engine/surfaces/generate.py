@@ -18,8 +18,7 @@ from phaseline.engine.surfaces.http.routes import all_routes
 from phaseline.engine.surfaces.telemetry import page as metrics_page
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.docs import checked_tables, errors_page, pages, triggers
-from phaseline.machines.docs.written_part import keep
+from phaseline.machines.docs import pages, triggers, written_parts
 
 COMMAND = "python -m phaseline.engine.surfaces.generate"
 STUBBED = {
@@ -62,13 +61,13 @@ PAGES: tuple[tuple[Path, Callable[[str], str] | str], ...] = (
 
 def write(files: Iterable[tuple[Path, Callable[[str], str] | str]], arguments: Sequence[str] | None = None) -> int:
     """Write or check files; 1 if `--check` finds a stale one."""
-    return max(keep(arguments, COMMAND, path, renewed) for path, renewed in files)
+    return max(written_parts.keep_part(arguments, COMMAND, path, renewed) for path, renewed in files)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check all; 1 if `--check` finds a stale file."""
     own = write([*PAGES, *modules().items()], arguments)
-    return max(own, *(main(arguments) for main in (checked_tables.main, pages.main, errors_page.main)))
+    return max(own, *(main(arguments) for main in (pages.keep_digest, pages.main, written_parts.keep_errors)))
 
 
 if __name__ == "__main__":

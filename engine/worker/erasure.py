@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent
 from phaseline.engine.log import foreign
-from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.foreign import Barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.nats.erase import copy_on, erase
@@ -44,7 +44,7 @@ class Erasable(NamedTuple):
 class Erasure:
     """The erasures of one partition, during `async with Erasure(...)`. They run beside its commits."""
 
-    def __init__(self, installation: Installation, partition: int, behind: Written) -> None:
+    def __init__(self, installation: Installation, partition: int, behind: Barrier) -> None:
         """behind: the checkpoint of the owner: what a former one told before it is looked for (`foreign.standing`)."""
         self._installation, self._partition, self._behind = installation, partition, behind
         self._bans, self._copies = installation.kinds.bans, installation.kinds.copies

@@ -162,7 +162,7 @@ class Leases:
             if paused is not None:
                 here = time.monotonic()
                 since, until = (now - round((here - one) * 1e9) for one in paused)
-            found = await server_outages.note(self._installation, since, until, self._worker)
+            found = await server_outages.note_outage(self._installation, since, until, self._worker)
         except PhaselineError as error:
             log.info("outage_not_noted", worker=self._worker, error=str(error))
             return

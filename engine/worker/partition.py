@@ -112,7 +112,7 @@ class Partition:
         decider, watch = self._decider(claim), ClaimWatch(self.installation, claim)
         async with (
             Inbox(self.installation, self.number, claim, self.outcomes) as inbox,
-            Erasure(self.installation, self.number, claim.fence.written) as erasure,
+            Erasure(self.installation, self.number, claim.fence.barrier) as erasure,
             self.commits as commits,
         ):
             self._supply = supply = Supply(self.installation, inbox)

@@ -44,7 +44,7 @@ def stopped_by_signals() -> asyncio.Event:
     return stop
 
 
-async def work(
+async def run_worker(
     settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None,
     watch: Watch | None = None, *, server_began: bool = False, pacing: Pacing = PACING,
 ) -> Worker | None:  # fmt: skip
@@ -109,7 +109,7 @@ async def system(
 
     The server is started again when it dies. The task ends with the worker, or with `SetupError.server_gone`.
     is_open: everybody on this machine may connect. Otherwise only this user may, whose commands find the key.
-    quiet: the worker processes log warnings and errors only. watch: as for `work`. further: more options for each
+    quiet: the worker processes log warnings and errors only. watch: as for `run_worker`. further: more options for each
     worker process.
     """
     async with (
@@ -120,10 +120,10 @@ async def system(
         settings = _within(settings, server.url, key)
         stop, ready = asyncio.Event(), asyncio.Event()
         keeper = asyncio.create_task(Supervisor(server).run())
-        worker = asyncio.create_task(work(settings, kinds, stop, ready, watch, server_began=True))
+        worker = asyncio.create_task(run_worker(settings, kinds, stop, ready, watch, server_began=True))
         task = asyncio.create_task(_first_of(worker, keeper))
         others = [
-            asyncio.create_task(worker_processes.keep(settings, stop, quiet=quiet, further=more))
+            asyncio.create_task(worker_processes.keep_running(settings, stop, quiet=quiet, further=more))
             for more in further or [()] * (workers - 1)
         ]
         try:

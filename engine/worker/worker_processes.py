@@ -21,7 +21,7 @@ DRAIN = 10.0
 log = logs.get_logger(__name__)
 
 
-async def keep(settings: Settings, stop: asyncio.Event, *, quiet: bool, further: Sequence[str] = ()) -> None:
+async def keep_running(settings: Settings, stop: asyncio.Event, *, quiet: bool, further: Sequence[str] = ()) -> None:
     """Run a worker process until `stop`, and another one whenever it dies; drain it at the end.
 
     quiet: it logs warnings and errors only. further: more options.

@@ -3,7 +3,7 @@
 Belongs here: `shapes` (the sorts of values), `checks` (one table), `reachability` (one facet), `check_kinds` (tables
 together), `machine` (one facet compiled: its steps, and the view that shows), `conditions` (the state after a step or
 under a view), `kinds` (all kinds of an installation, and the steps that a trigger takes), `relations` (how kinds depend
-on each other), `short_ways`, `fingerprint` (versions), `labels`, `late` (what is loaded when somebody needs it),
+on each other), `short_ways`, `fingerprint` (versions), `labels`, `library_machine` (the library transitions),
 `packages` (what installed packages bring). Does not: any kind or product, deciding events (`engine.core`), the phrases
 of pages (`machines.docs`).
 """

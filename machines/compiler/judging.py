@@ -167,7 +167,7 @@ class Judge:
         comes_back = wanted.interrupted if wanted.interrupted in self.machine.returns else None
         return comes_back != facet.interrupted
 
-    def told(self, data: Mapping[str, Any]) -> State | None:
+    def named_base(self, data: Mapping[str, Any]) -> State | None:
         """The base that a report names by itself, whatever views show; None if it cannot be. No phase: the adopted."""
         phase = data.get(PHASE)
         if phase is None:

@@ -1,7 +1,8 @@
 """All kinds of an installation, checked, and compiled when they are needed.
 
 Belongs here: `Kind` (a compiled table), which says which steps a trigger takes; `Kinds`, which says how kinds depend on
-each other. Does not: the table of any kind, the list of built-in kinds (`machines.built_in`).
+each other; built-in tables are loaded at their first use, those of a tree together. Does not: the table of any kind,
+the list of built-in kinds (`machines.built_in`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,6 @@ from msgspec.structs import replace
 from phaseline.machines.compiler import fingerprint, relations, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import expiring_conditions, phases_of
-from phaseline.machines.compiler.late.tables import late_trees, table_of
 from phaseline.machines.compiler.machine import NO_CANDIDATES, FacetMachine, Step, candidates_of, starts_of_trigger
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.fields import ATTRIBUTES, BY_ROLE, COMMON
@@ -36,6 +36,63 @@ from phaseline.schemas.subjects import ancestor_id
 
 if TYPE_CHECKING:
     from phaseline.machines.compiler.short_ways import MovePlan, PlanKey
+
+
+def table_of(written: Table | LateTable) -> Table:
+    """The table, loaded if it is not loaded yet."""
+    if not isinstance(written, LateTable):
+        return written  # if it is no table, the checks say so
+    found: Table = load(written.at)
+    return found
+
+
+class LateTree(Mapping[str, Table]):
+    """The tables of the kinds below one root, by kind, completed. The first look at one of them loads them all.
+
+    Whatever a table refers to stands above it or below it, so no other tree has a say in what is added to it.
+    """
+
+    def __init__(self, written: Sequence[Table | LateTable]) -> None:
+        """Nothing is loaded yet."""
+        self._written = written
+        self._found: dict[str, Mapping[str, Table]] = {}
+
+    def _tables(self) -> Mapping[str, Table]:
+        if not self._found:
+            tables = tuple(map(table_of, self._written))
+            # Of two threads that load at once, the first one decides: what was handed out stays.
+            self._found.setdefault("completed", {table.kind: completed(table, tables) for table in tables})
+        return self._found["completed"]
+
+    def __getitem__(self, kind: str) -> Table:
+        """The table of a kind, as the engine runs it."""
+        return self._tables()[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        """The kinds, in the order of the installation."""
+        return (one.kind for one in self._written)
+
+    def __len__(self) -> int:
+        """How many kinds there are."""
+        return len(self._written)
+
+
+def late_trees(tables: Iterable[Table | LateTable]) -> dict[str, LateTree]:
+    """The tree of each kind. Kinds below one root have one tree."""
+    written = {table.kind: table for table in tables}
+    roots = {kind: _root(written, kind) for kind in written}
+    trees = {
+        root: LateTree([table for kind, table in written.items() if roots[kind] == root])
+        for root in dict.fromkeys(roots.values())
+    }
+    return {kind: trees[root] for kind, root in roots.items()}
+
+
+def _root(written: Mapping[str, Table | LateTable], kind: str) -> str:
+    while (parent := written[kind].parent) is not None:
+        kind = parent
+    return kind
+
 
 FOR_READING = frozenset(
     (

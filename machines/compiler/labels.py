@@ -17,7 +17,7 @@ from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.signals import TOLD
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label, View
 from phaseline.schemas.records import SIGNALS, FacetState, State
-from phaseline.schemas.state_choice import Labelled
+from phaseline.schemas.state_choice import LabelledStates
 
 REMEMBERED = 10_000
 """The most states of which it is remembered what is said of them. The names of signals are open."""
@@ -86,7 +86,7 @@ def phase_meant(kinds: Mapping[str, Kind], kind: str | None, name: str | None) -
     return next(filter(None, found), name)
 
 
-def states_labelled(kinds: Mapping[str, Kind], kind: str | None, text: str) -> tuple[Labelled, ...]:
+def states_labelled(kinds: Mapping[str, Kind], kind: str | None, text: str) -> tuple[LabelledStates, ...]:
     """The states of a kind, or of all, that have this label in any language; none where it is the name of a phase."""
     wanted = text.strip().casefold()
     among = [one for one in (kinds.values() if kind is None else (kinds.get(kind),)) if one is not None]
@@ -96,7 +96,7 @@ def states_labelled(kinds: Mapping[str, Kind], kind: str | None, text: str) -> t
     return tuple(dict.fromkeys(found))
 
 
-def _labelled(facet: Facet, wanted: str) -> Iterator[Labelled]:
+def _labelled(facet: Facet, wanted: str) -> Iterator[LabelledStates]:
     for one in facet.labels:
         if wanted not in {text.casefold() for text in (one.en, *one.others.values())}:
             continue
@@ -104,7 +104,7 @@ def _labelled(facet: Facet, wanted: str) -> Iterator[Labelled]:
         known = {other.condition for other in facet.labels if other.phase == one.phase and other.condition}
         before = facet.order[: facet.order.index(one.condition)] if one.condition in facet.order else facet.order
         unless = known.intersection(before) if one.condition else known
-        yield Labelled(one.phase, one.condition or "", frozenset(unless - same))
+        yield LabelledStates(one.phase, one.condition or "", frozenset(unless - same))
 
 
 def languages(kinds: Iterable[Kind]) -> tuple[Language, ...]:

@@ -3,7 +3,7 @@
 `FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test takes
 the machine through every state and trigger, and compares the results with the lookup.
 Belongs here: `Step` (a row from one phase to one phase), `Candidates`, `FacetMachine`. Does not: the library
-(`late.library_machine`), which step an event takes (`kinds`), the conditions after it (`conditions`).
+(`library_machine`), which step an event takes (`kinds`), the conditions after it (`conditions`).
 """
 
 from collections import Counter
@@ -206,7 +206,7 @@ class FacetMachine:
         self.facet = facet
         self.returns = returns(facet)
         self.phases = phases_of(facet)
-        from phaseline.machines.compiler.late.library_machine import Arrow, StepMachine  # noqa: PLC0415  # as it says
+        from phaseline.machines.compiler.library_machine import Arrow, StepMachine  # noqa: PLC0415  # as it says
 
         self.machine = StepMachine(
             model=None, states=list(self.phases), initial=facet.begins, auto_transitions=False, send_event=True

@@ -1,12 +1,12 @@
 """How the kinds of an installation depend on each other: tallies, views, attributes, places above, what fires what.
 
 Belongs here: what a kind's compiled form keeps of other kinds, read from all tables; the way from a kind to one below
-it (`path`), and the predicates of a table. Does not: the compiled kind (`kinds`), mistakes between kinds
-(`check_kinds`).
+it (`path`), below what an entity is shown where its kind is nested, and the predicates of a table. Does not: the
+compiled kind (`kinds`), mistakes between kinds (`check_kinds`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,10 @@ from phaseline.machines.language.predicates import OUT, Above, AllBelow, AnyBelo
 from phaseline.machines.language.product import LateTable
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, REPORTED, Row, Table
 from phaseline.schemas.records import State
+from phaseline.schemas.subjects import ancestor_id
+
+if TYPE_CHECKING:
+    from phaseline.machines.compiler.kinds import Kind
 
 
 class Counted(msgspec.Struct, frozen=True):
@@ -236,3 +240,38 @@ def ending(observed: Sequence[Row]) -> Iterator[str]:
         said = any(row.source == (DELETED,) and row.to == DELETED for row in rows)
         if said or all(row.to == DELETED for row in rows):
             yield trigger
+
+
+Name = tuple[str, str]
+"""A kind and an id."""
+
+
+def shown_below(kinds: "Mapping[str, Kind]", kind: str, entity_id: str) -> Iterator[Name]:
+    """What an entity stands below, the nearest first: those of its own kind in which it is nested, then its parent."""
+    known = kinds.get(kind)
+    if known is None or known.parent is None:
+        return
+    if separator := known.table.nested_by:
+        head, _, last = entity_id.rpartition("/")
+        while separator in last:
+            last = last.rpartition(separator)[0]
+            yield kind, f"{head}/{last}"
+    yield known.parent, ancestor_id(entity_id, known.parent_arity)
+
+
+def nearest(kinds: "Mapping[str, Kind]", kind: str, entity_id: str, found: Container[Name]) -> Name | None:
+    """The nearest of these that is among what was found; None if none is."""
+    return next((one for one in shown_below(kinds, kind, entity_id) if one in found), None)
+
+
+def parent_of(kinds: "Mapping[str, Kind]", kind: str, entity_id: str) -> Name | None:
+    """The nearest of these, whether it is there or not; None for a root."""
+    return next(shown_below(kinds, kind, entity_id), None)
+
+
+def with_all_above(kinds: "Mapping[str, Kind]", kind: str, entity_id: str) -> Iterator[Name]:
+    """An entity, and everything below which it is shown, the nearest first; whether that is there or not."""
+    name: Name | None = (kind, entity_id)
+    while name is not None:
+        yield name
+        name = parent_of(kinds, *name)

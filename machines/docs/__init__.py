@@ -2,6 +2,6 @@
 
 Belongs here: `printing`, `markdown`, `mermaid`, `plain` (tables as text and data), `wording` (one phrase for each part
 of a table), `layout` (where a diagram's boxes and arrows stand), `json_schema`, `messages`, `asyncapi`, `pages` (the
-file that each of them writes), and `checked_tables` (the digest of the built-in tables). Does not: pages written by
+file that each of them writes), and `written_parts` (generated parts of other files). Does not: pages written by
 hand (`docs/`).
 """

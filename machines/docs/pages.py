@@ -1,11 +1,13 @@
 """`python -m phaseline.machines.docs.pages` writes or checks the pages and schemas that are made from tables and types.
 
-Belongs here: which file holds what, and how its JSON is laid out. Does not: what is in the files (`markdown`,
+Belongs here: which file holds what, how its JSON is laid out; the digest of the built-in tables, which stands in
+`built_in`. Does not: what is in the files (`markdown`,
 `known_kinds`, `json_schema`, `asyncapi`), the reference of the command (`surfaces.generate` writes that too).
 """
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +15,12 @@ from typing import Any
 
 from phaseline.machines import built_in
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.docs import asyncapi, json_schema, known_kinds, markdown
+from phaseline.machines.docs import asyncapi, json_schema, known_kinds, markdown, written_parts
 
 COMMAND = "python -m phaseline.machines.docs.pages"
 SCHEMAS = Path("schemas/json")
+TABLES = Path("machines/built_in.py")
+_SOUND = re.compile(r'(?m)^SOUND = ".*"$')
 WIDTH = 160
 """Characters that a line of generated JSON may have, unless it holds a single text."""
 
@@ -69,6 +73,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in changed:
         sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {path}\n")
     return 1 if chosen.check and changed else 0
+
+
+def with_digest(module: str) -> str:
+    """The module with the digest of the present tables. Raises `WrongTable` if they cannot work."""
+    return _SOUND.sub(f'SOUND = "{Kinds(built_in.BUILT_IN).digest}"', module)
+
+
+def keep_digest(arguments: Sequence[str] | None = None) -> int:
+    """Check the built-in tables, and write or check their digest; 1 if `--check` finds another one."""
+    return written_parts.keep_part(arguments, written_parts.COMMAND, TABLES, with_digest)
 
 
 def layout(schema: dict[str, Any]) -> str:

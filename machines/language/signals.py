@@ -152,7 +152,7 @@ def with_signals(table: Table) -> Table:
     )
 
 
-def standing(attributes: Attributes) -> Mapping[str, Mapping[str, Any]]:
+def standing_signals(attributes: Attributes) -> Mapping[str, Mapping[str, Any]]:
     """The signals that stand at an entity, by name."""
     found: Mapping[str, Mapping[str, Any]] = attributes.get(SIGNALS) or {}
     return found

@@ -5,7 +5,7 @@ A body that has the large values of the one before it is abridged, so that littl
 place of each, which is a whole msgpack value. The bytes of a mark occur nowhere else in the body: where a decoder finds
 one as a value, the large one stands there. If it does not find it so, that stands inside of another value, and the body
 has to be read as it is.
-Belongs here: keeping decoded values, and what follows from them, within a bound; `Abridged`. Does not: decoding
+Belongs here: keeping decoded values, and what follows from them, within a bound; `AbridgedBody`. Does not: decoding
 (`codec`), which values are kept and noted (`envelope`). Nobody may change a value that is kept.
 """
 
@@ -34,7 +34,7 @@ _SHOWN = 8
 """By how many of its first bytes a value is looked for."""
 
 
-class Abridged(msgspec.Struct, frozen=True):
+class AbridgedBody(msgspec.Struct, frozen=True):
     """A body with marks. left_out: the values that belong in their places, by mark."""
 
     body: bytes
@@ -111,7 +111,7 @@ class SharedValues:
         if noted:
             self._noted[subject] = noted
 
-    def abridge(self, subject: str, body: bytes) -> Abridged | None:
+    def abridge(self, subject: str, body: bytes) -> AbridgedBody | None:
         """A body without the values that are noted for its subject; None unless it has them all."""
         left_out: dict[bytes, Any] = {}
         for mark, (name, raw) in zip(MARKS, self._noted.get(subject, ()), strict=False):
@@ -122,7 +122,7 @@ class SharedValues:
             self._use(raw)
             body = b"".join((body[:at], mark, body[at + len(raw) :]))
             left_out[mark] = kept.value
-        return Abridged(body, left_out) if left_out and body.count(_MARK) == len(left_out) else None
+        return AbridgedBody(body, left_out) if left_out and body.count(_MARK) == len(left_out) else None
 
     def once(self, value: Any, key: Any, work: Callable[[Any], T]) -> T:
         """What `work` makes of a value; done once for a value that is kept. key: names the work, and what it uses."""

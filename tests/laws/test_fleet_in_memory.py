@@ -23,7 +23,7 @@ from phaseline.engine.surfaces.http.fleet.history import FleetHistory, HistoryBe
 from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import shown_below
+from phaseline.machines.compiler.relations import shown_below
 from phaseline.machines.language.contact import UNHEARD
 from phaseline.machines.language.endings import state_for_people
 from phaseline.machines.language.table import OK

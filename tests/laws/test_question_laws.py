@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.questions import answering
-from phaseline.engine.log.questions.answering import Indexed, Questions
+from phaseline.engine.log.questions.answering import IndexedPartition, Questions
 from phaseline.engine.log.questions.question import OwnerAnswer, Question, decode, encode, meaning_of
 from phaseline.engine.log.questions.selection import ClassChoice, Selection
 from phaseline.engine.log.questions.selector import Selector
@@ -58,18 +58,18 @@ class Memory:
         return ask(self.tree), len(self.last)
 
 
-def asked(kinds: Kinds, room: int = 1 << 20) -> tuple[Memory, Questions, Indexed]:
+def asked(kinds: Kinds, room: int = 1 << 20) -> tuple[Memory, Questions, IndexedPartition]:
     wire = SimpleNamespace(max_payload=room)
     installation = cast("Installation", SimpleNamespace(kinds=kinds, wire=wire))
     memory = Memory(kinds)
-    return memory, Questions(installation, Counter()), Indexed(memory, installation)
+    return memory, Questions(installation, Counter()), IndexedPartition(memory, installation)
 
 
 def records(history: History) -> Iterator[Record]:
     return (record for step in history.steps for record in step.records)
 
 
-async def told(questions: Questions, indexed: Indexed, question: Question) -> list[OwnerAnswer]:
+async def told(questions: Questions, indexed: IndexedPartition, question: Question) -> list[OwnerAnswer]:
     """The pages of the answer, as a reader gets them."""
     pages, after, epoch = list[OwnerAnswer](), None, 0
     while not pages or after is not None:

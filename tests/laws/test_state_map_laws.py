@@ -78,7 +78,7 @@ def a_change_keeps_what_it_does_not_name(history: History) -> None:
     tree, before = loaded(history, SECOND), loaded(history, SECOND)
     moved(tree, change(history, SECOND))
     for entity_id, entity in before.entities["job"].items():
-        if not [*stranded.lots_of(SECOND, entity)]:
+        if not [*stranded.stranded_groups(SECOND, entity)]:
             same(f"job {entity_id}", tree.entities["job"][entity_id], entity)
 
 

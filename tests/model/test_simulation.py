@@ -13,7 +13,7 @@ import pytest
 
 from phaseline.engine.log import foreign
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.foreign import Barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Reader, Stored
@@ -283,7 +283,7 @@ def test_a_former_leader_that_knows_of_no_rejected_secret_leaves_none_behind() -
     async def told_to(wire: Wire) -> None:
         installation = Installation(wire, layout_of(plant.settings, PARTITIONS), BUILT_IN_KINDS)
         subject = installation.subjects.checkpoint(0)
-        fence = Written(subject, (await wire.publish_acked(subject, b"{}")).seq)
+        fence = Barrier(subject, (await wire.publish_acked(subject, b"{}")).seq)
         told.extend([one async for one in Erasure(installation, 0, fence)._told()])
 
     with running(plant):

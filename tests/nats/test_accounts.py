@@ -196,7 +196,7 @@ async def test_each_role_can_do_its_work(tmp_path: Path) -> None:
             records = reader.watch("node", start="start", follow=False)
             assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
             changed = await tables_report(await reader._session.installation())
-            assert (changed.kinds, changed.entities, changed.lots.total()) == ([], 1_203, 0)
+            assert (changed.kinds, changed.entities, changed.groups.total()) == ([], 1_203, 0)
         async with http_server(server.settings("reader")) as api:  # with the subject prefix of the JetStream API
             await api.place()
             assert (await api.get("/v1/counts", kind="node"))["total"] == 1_200

@@ -14,7 +14,7 @@ from tests.support.account_requests import INTERNAL, sizes
 from tests.support.edge_site import (
     EdgeState,
     Site,
-    StoreWanted,
+    StoreOptions,
     adding,
     edge_state,
     event_sources,
@@ -193,7 +193,7 @@ async def fill(wire: Wire) -> None:
 async def test_a_full_store_refuses_and_says_so(tmp_path: Path) -> None:
     async with site(tmp_path, "c1", add=False) as found:
         edge, names = found.edges["c1"], found.edges["c1"].names
-        assert (await found.add("c1", StoreWanted(max_bytes=1 << 20))).max_bytes == 1 << 20
+        assert (await found.add("c1", StoreOptions(max_bytes=1 << 20))).max_bytes == 1 << 20
         async with Wire.open(found.hub.settings("operator")) as wire:
             api = names.account_api
             config = json.loads((await wire.request(f"{api}.STREAM.INFO.{names.inlet}")).data)["config"]
@@ -204,7 +204,7 @@ async def test_a_full_store_refuses_and_says_so(tmp_path: Path) -> None:
         full = await until(found, "full")
         assert "--max-bytes" in full.advice
         assert full.waiting
-        again = await found.add("c1", StoreWanted(max_bytes=2 << 20))
+        again = await found.add("c1", StoreOptions(max_bytes=2 << 20))
         assert again.max_bytes == 2 << 20
         await found.until_stored(full.waiting)
         assert (await until(found, "connected")).waiting == 0
@@ -230,7 +230,7 @@ async def test_an_edge_that_is_away_was_seen_last_then(tmp_path: Path) -> None:
 
 async def test_trees_change_and_edges_go(tmp_path: Path) -> None:
     async with site(tmp_path, "c1", accounts=False) as found:
-        more = await found.add("c1", StoreWanted(("c1", "edge.eu")))
+        more = await found.add("c1", StoreOptions(("c1", "edge.eu")))
         assert more.trees == ("c1", "edge.eu")
         assert (await found.add("c1")).trees == ("c1", "edge.eu")
         await publish(found.edges["c1"], nodes("edge.eu", 0, 2))

@@ -159,7 +159,7 @@ async def test_a_worker_without_nats_is_alive_and_not_ready(tmp_path: Path) -> N
         settings, stop = Settings(nats=(server.url,), partitions=1), asyncio.Event()
         assert "nats: not reached yet" in await found.text("/readyz", 503)
         assert (await found.metrics())["phaseline_nats_connected"] == {(): 0}
-        working = asyncio.create_task(system.work(settings, BUILT_IN_KINDS, stop, watch=found.own.watch))
+        working = asyncio.create_task(system.run_worker(settings, BUILT_IN_KINDS, stop, watch=found.own.watch))
         await found.until("phaseline_partition_owned", ("0",), 1)
         assert await found.text("/readyz") == "ok\n"
         await server.kill()

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from tests.support.reading import record_in
 from tests.support.recorded_logs import (
     Audit,
     AuditReport,
-    Clock,
     FileLog,
     RecordItem,
     ServerLog,
@@ -91,9 +89,7 @@ async def test_it_is_imported_and_read(path: Path, wire: Wire, settings: Setting
     kinds = kinds_of(path)
     async with at_work(replace(settings, partitions=3), wire, kinds) as layout:
         installation = Installation(wire, layout, kinds)
-        done = await import_log(
-            installation, path, lambda header: Clock(header, None, shift=False, now=datetime.now(UTC))
-        )
+        done = await import_log(installation, path)
         assert (done.damage, done.stored > 0) == (None, True)
         await until_decided(wire, layout)
         async with ServerLog.open(installation, Span()) as log:

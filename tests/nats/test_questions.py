@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from phaseline import EntityView
 from phaseline.engine.log.questions.answering import ANSWERED, REFUSED
-from phaseline.engine.log.questions.asking import Asked
+from phaseline.engine.log.questions.asking import WorkersView
 from phaseline.engine.log.questions.question import OwnerAnswer, encode
 from phaseline.engine.surfaces.overview.overview import as_map
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -40,10 +40,10 @@ class Workers(NamedTuple):
     workers: list[Worker]
     client: Client
 
-    async def view(self, states: Callable[[Installation], Asked] | None = None) -> EntityView[None]:
+    async def view(self, states: Callable[[Installation], WorkersView] | None = None) -> EntityView[None]:
         """A view that asks however few entities there are."""
         installation = await self.client._session.installation()
-        return EntityView(states(installation) if states else Asked(installation, few=0), None)
+        return EntityView(states(installation) if states else WorkersView(installation, few=0), None)
 
 
 @asynccontextmanager
@@ -117,7 +117,7 @@ async def test_a_worker_that_dies_in_the_middle_takes_nothing_with_it(two: Worke
     await copied(two)
     expected, lost = await found(await two.client.at(), {"class_": "bad"}), {*two.workers[0].owned}
 
-    class Dying(Asked):
+    class Dying(WorkersView):
         async def _owners(self, asked: Sequence[Pattern]) -> Mapping[int, Checkpoint]:
             owners = await super()._owners(asked)
             await two.wires[0].close()
@@ -174,7 +174,7 @@ async def test_other_tables_are_not_asked(two: Workers) -> None:
     """What states mean must be the same to both, or the classes that they choose by differ."""
     await copied(two)
 
-    class Other(Asked):
+    class Other(WorkersView):
         def _meant(self, kind: str | None) -> str:
             del kind
             return "0.1 000000000000 00"

@@ -13,7 +13,7 @@ from phaseline.engine.publish import server_outages
 from phaseline.engine.publish.server_outages import OutageNote
 from phaseline.schemas.records import SECOND
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, inspect, work
+from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, inspect, run_worker
 from tests.support.own_installation import Client
 
 LIMIT = 120
@@ -25,7 +25,7 @@ AWAY = 2.0
 async def working(settings: Settings, *, server_began: bool = False) -> AsyncIterator[None]:
     """A worker as `phaseline worker` and `phaseline up` run it."""
     stop, ready = asyncio.Event(), asyncio.Event()
-    task = asyncio.create_task(work(settings, BUILT_IN_KINDS, stop, ready, server_began=server_began))
+    task = asyncio.create_task(run_worker(settings, BUILT_IN_KINDS, stop, ready, server_began=server_began))
     try:
         async with asyncio.timeout(LIMIT):
             await ready.wait()
@@ -101,10 +101,12 @@ async def test_a_worker_that_alone_was_cut_off_notes_nothing(
             ]
         times = [one.transitions[0].time_ns for one in done]
         pause, whole = max(later - one for one, later in pairwise(times)), times[-1] - times[0]
-        found = await server_outages.note(installation, times[0], times[-1], "w1")
+        found = await server_outages.note_outage(installation, times[0], times[-1], "w1")
         assert (found is None) == (pause < server_outages.LEAST or 2 * pause < whole)
         before = times[0] - 1_000 * SECOND
-        assert await server_outages.note(installation, times[0], times[0] + server_outages.LEAST - 1, "w1") is None
-        note = await server_outages.note(installation, before, times[-1], "w1")
+        assert (
+            await server_outages.note_outage(installation, times[0], times[0] + server_outages.LEAST - 1, "w1") is None
+        )
+        note = await server_outages.note_outage(installation, before, times[-1], "w1")
         assert note == OutageNote(before, times[0], "w1")
         assert (await server_outages.notes(installation).all_of())[-1] == note

@@ -139,7 +139,7 @@ async def test_at_the_limit_publishers_are_told_and_room_is_enough(tmp_path: Pat
         settings = Settings(nats=(server.url,), partitions=1)
         async with Wire.open(settings) as wire, Client.open(settings) as client:
             stop, layout = asyncio.Event(), await provision(wire, settings)
-            working = asyncio.create_task(system.work(settings, BUILT_IN_KINDS, stop))
+            working = asyncio.create_task(system.run_worker(settings, BUILT_IN_KINDS, stop))
             await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
             padding = "x" * 4000
             bodies = [
@@ -244,7 +244,7 @@ async def test_a_take_over_is_left_at_once(own_server: EmbeddedServer, monkeypat
             stop = asyncio.Event()
             monkeypatch.setattr("phaseline.engine.nats.stream_settings.report.check", lambda *_, **__: None)
             patient = replace(settings, request_timeout=float(PATIENT))
-            working = asyncio.create_task(system.work(patient, BUILT_IN_KINDS, stop))
+            working = asyncio.create_task(system.run_worker(patient, BUILT_IN_KINDS, stop))
             await asyncio.sleep(1.0)
             stop.set()
             await asyncio.wait_for(working, LIMIT)

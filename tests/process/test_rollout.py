@@ -188,6 +188,6 @@ def test_which_tables_decided_an_event() -> None:
         "a",
         "b",
     ]
-    assert table_eras.how(OLD, table_eras.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
+    assert table_eras.differing_kinds(OLD, table_eras.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
         f"changed: cluster; new: {', '.join(sorted(set(BUILT_IN_KINDS) - {'cluster'}))}; missing: blimp"
     )

@@ -9,7 +9,7 @@ import pytest
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.sites import adding, edge_state
-from phaseline.engine.worker.sites.adding import StoreWanted
+from phaseline.engine.worker.sites.adding import StoreOptions
 from phaseline.schemas.errors import PhaselineError
 from tests.support import free_ports
 from tests.support.edge_site import EdgeSite, Hub, Site, nodes, publish, site
@@ -90,7 +90,7 @@ async def test_a_hub_of_three_servers(tmp_path: Path) -> None:
         )  # fmt: skip
         async with EdgeSite(hub, "c1", tmp_path, ports) as edge, Wire.open(settings) as wire:
             layout = await provisioned(wire, settings)
-            assert (await adding.add(wire, settings, "c1", StoreWanted())).connected
+            assert (await adding.add(wire, settings, "c1", StoreOptions())).connected
             await until_whole(wire, layout)
             found = Site(hub, {"c1": edge}, wire, layout)
             await publish(edge, nodes("c1", 0, 100))

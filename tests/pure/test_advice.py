@@ -6,9 +6,8 @@ import pytest
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.classes.state_classes import class_of_label
-from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds, table_of
 from phaseline.machines.compiler.labels import advice_of, message_of, phase_meant
-from phaseline.machines.compiler.late.tables import table_of
 from phaseline.machines.kinds.gitops.application import APPLICATION
 from phaseline.machines.language.table import Facet, Label, Table, advice, advised
 from phaseline.schemas.records import FacetState, state

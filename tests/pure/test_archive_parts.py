@@ -9,7 +9,7 @@ from phaseline.engine.log.when import Time
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.archive import check, manifest
 from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.archive.last_states import LastStates, about, is_of_raw_secret
+from phaseline.engine.replay.archive.last_states import LastStates, about_subject, is_of_raw_secret
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.open_archive import _selects
 from phaseline.engine.replay.log_format import RecordItem
@@ -37,7 +37,7 @@ def test_last_states() -> None:
     assert states.take("rejection.node.guard.c1", 6) == [6]
     assert (sorted(states.values()), len(states)) == ([2, 5], 2)
     assert states.take(mark, 7) == []
-    assert (about(first), about(mark)) == (("node.c1.p.n1", False), ("node.c1.p.n1", True))
+    assert (about_subject(first), about_subject(mark)) == (("node.c1.p.n1", False), ("node.c1.p.n1", True))
     assert is_of_raw_secret("rejection.resource.secret.shop.x")
     assert not is_of_raw_secret("rejection.resource.guard.secret.x")
     assert not is_of_raw_secret("transition.resource.sync.secret.x")

@@ -118,7 +118,7 @@ def channels_of(subject: str) -> list[str]:
 
 def republished(subject: str) -> str | None:
     """Where the server republishes a subject of the log, by the stream's own settings."""
-    rule = streams.log(Settings(prefix="pl"))["republish"]
+    rule = streams.log_config(Settings(prefix="pl"))["republish"]
     source = re.escape(rule["src"]).replace(r"\*", "([^.]+)").replace(">", "(.+)")
     found = re.fullmatch(source, subject)
     return rule["dest"].replace("{{wildcard(2)}}", found[2]).replace(">", found[3]) if found else None

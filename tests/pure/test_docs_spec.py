@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.late.tables import table_of
+from phaseline.machines.compiler.kinds import table_of
 from phaseline.machines.language.table import Table
 from tests.support.built_in_kinds import KINDS_OF_PRODUCT
 

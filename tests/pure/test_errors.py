@@ -14,7 +14,7 @@ from typing import Any, assert_type
 import pytest
 
 import phaseline.errors
-from phaseline.machines.docs import errors_page
+from phaseline.machines.docs import written_parts
 from phaseline.schemas import errors
 from phaseline.schemas.errors import (
     ApiFailed,
@@ -88,8 +88,8 @@ def test_every_error_has_a_code_of_its_own_an_exit_code_and_a_status() -> None:
 
 
 def test_the_page_has_every_error() -> None:
-    page = (ROOT / errors_page.PAGE).read_text(encoding="utf-8")
-    assert page == errors_page.renewed(page), f"run `{errors_page.COMMAND}` and read what changed"
+    page = (ROOT / written_parts.ERRORS).read_text(encoding="utf-8")
+    assert page == written_parts.with_errors(page), f"run `{written_parts.COMMAND}` and read what changed"
     assert [one.code for one in EVERY if f"| `{one.code}`" not in page] == ["phaseline-error"]
     for group in GROUPS:
         assert page.count(f"| `{group.__name__}` |") == page.count(f"## {group.__name__}\n") == 1

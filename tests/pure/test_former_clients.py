@@ -15,7 +15,7 @@ import pytest
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.questions.answering import Indexed, QuestionRefused, Questions
+from phaseline.engine.log.questions.answering import IndexedPartition, QuestionRefused, Questions
 from phaseline.engine.log.questions.question import OwnerAnswer, Question, decode, encode, meaning_of
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
@@ -83,7 +83,7 @@ async def answered(question: dict[str, Any]) -> OwnerAnswer:
     wire = SimpleNamespace(max_payload=1 << 20)
     installation = cast("Installation", SimpleNamespace(kinds=BUILT_IN_KINDS, wire=wire))
     asked = Questions(installation, Counter())
-    return await asked.answer(Indexed(Owner(), installation), codec.encode_json(question))
+    return await asked.answer(IndexedPartition(Owner(), installation), codec.encode_json(question))
 
 
 @pytest.mark.parametrize("version", ALL)

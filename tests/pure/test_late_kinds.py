@@ -17,10 +17,9 @@ from phaseline.engine.surfaces.cli.names import state_spelt
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS, SOUND
 from phaseline.machines.compiler import checks, reachability
 from phaseline.machines.compiler import kinds as compiler
+from phaseline.machines.compiler import kinds as late_tables
 from phaseline.machines.compiler.checks import WrongTable
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.late import tables as late_tables
-from phaseline.machines.compiler.late.tables import table_of
+from phaseline.machines.compiler.kinds import Kinds, table_of
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
 from phaseline.machines.kinds.fleet.git_repo import GIT_REPO

@@ -14,7 +14,7 @@ from phaseline.engine.log.explain.model import FacetExplanation
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.stream import ObjectChange
 from phaseline.engine.surfaces.http.fleet.fleet import NONE, LiveFleet
-from phaseline.machines.compiler.nesting import nearest, shown_below
+from phaseline.machines.compiler.relations import nearest, shown_below
 from phaseline.machines.kinds.gitops.happenings import KEPT, joined
 from phaseline.machines.kinds.kubernetes.health.registry import assess_health
 from phaseline.machines.kinds.kubernetes.profiles import PROFILES

@@ -12,7 +12,7 @@ import pytest
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.fingerprint import rules_of
-from phaseline.machines.compiler.late.tables import table_of
+from phaseline.machines.compiler.kinds import table_of
 from phaseline.machines.kinds.emco import bundle_state
 from phaseline.machines.kinds.kubernetes.health import registry
 from phaseline.machines.kinds.kubernetes.health.result import degraded

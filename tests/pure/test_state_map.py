@@ -127,15 +127,15 @@ def test_maps_follow_each_other() -> None:
 
 def test_what_no_line_names_is_stranded_and_stays() -> None:
     tree = tree_of(NIGHTLY, UNMAPPED)
-    lots = stranded.in_tree(tree, UNMAPPED)
-    assert {(lot.kind, str(lot.state), str(lot.to), lot.fate): count for lot, count in lots.items()} == {
+    groups = stranded.in_tree(tree, UNMAPPED)
+    assert {(group.kind, str(group.state), str(group.to), group.fate): count for group, count in groups.items()} == {
         ("job", "Retrying [Progressing]", "None", "stranded"): 1,
         ("job", "Paused [Ok]", "Held [Ok]", "moves"): 1,
         ("job", "Failed [Cancelled]", "Failed [GaveUp]", "moves"): 1,
         ("policy", "BackingUp [Progressing]", "None", "shown anew"): 1,
     }
     with raises(SetupError.states_stranded) as told:
-        refuse(UNMAPPED, lots)
+        refuse(UNMAPPED, groups)
     assert str(told.value) == (
         f"the tables installed here, {UNMAPPED.digest}, do not have the states of some entities "
         "(1 job Retrying [Progressing]): say where they go with retired=(Retired('Retrying', to=...),) in the facet "
@@ -155,8 +155,8 @@ def test_what_no_line_names_is_stranded_and_stays() -> None:
 
 def test_the_remedy_names_a_condition_that_is_gone() -> None:
     kinds = Kinds(tuple(_without_map(kind.written) for kind in SECOND.values()), products=OWN)
-    lots = stranded.in_tree(tree_of(NIGHTLY, kinds), kinds)
-    lines = {remedy(kinds, lot) for lot in lots if lot.fate == "stranded"}
+    groups = stranded.in_tree(tree_of(NIGHTLY, kinds), kinds)
+    lines = {remedy(kinds, group) for group in groups if group.fate == "stranded"}
     assert (
         "say where they go with retired=(Retired('Failed', to=..., has='Cancelled'),) in the facet phase of job"
         in lines
@@ -274,16 +274,16 @@ def test_a_map_adds_and_removes_no_facet() -> None:
         (replace(first, facets=(*first.facets, replace(first.facets[0], name="other"))), FIRST["job"].written),
         products=OWN,
     )
-    lots = stranded.count(kinds, play(FIRST, NIGHTLY).tree.entities["policy"].values())
-    (lot,) = lots
-    assert (lot.facet, lot.fate, lots.total()) == ("", "stranded", 1)
+    groups = stranded.count(kinds, play(FIRST, NIGHTLY).tree.entities["policy"].values())
+    (group,) = groups
+    assert (group.facet, group.fate, groups.total()) == ("", "stranded", 1)
     with raises(SetupError.states_stranded, match="give policy the facets that it had"):
-        refuse(kinds, lots)
+        refuse(kinds, groups)
 
 
 def test_a_kind_that_is_missing_is_named() -> None:
-    (lot,) = stranded.count(BUILT_IN_KINDS, [play(FIRST, NIGHTLY).tree.entities["job"]["p/a"]])
-    assert (lot.kind, lot.fate, remedy(BUILT_IN_KINDS, lot)) == ("job", "stranded", "install the kind job")
+    (group,) = stranded.count(BUILT_IN_KINDS, [play(FIRST, NIGHTLY).tree.entities["job"]["p/a"]])
+    assert (group.kind, group.fate, remedy(BUILT_IN_KINDS, group)) == ("job", "stranded", "install the kind job")
 
 
 def test_why_an_entity_moved_is_explained() -> None:

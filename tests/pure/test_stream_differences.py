@@ -27,11 +27,11 @@ MADE: dict[str, Any] = {
 
 def found(**changes: Any) -> dict[str, Any]:
     """The configuration of EVENTS as a worker makes it, but for these changes."""
-    return {**MADE, **streams.events(Settings(), LAYOUT), **changes}
+    return {**MADE, **streams.events_config(Settings(), LAYOUT), **changes}
 
 
 def rows(config: dict[str, Any], settings: Settings, held: int = 0) -> list[tuple[str, str, str]]:
-    wanted = streams.events(settings, LAYOUT)
+    wanted = streams.events_config(settings, LAYOUT)
     return [(one.setting, one.found, one.wanted) for one in differences("pl-EVENTS", config, wanted, held)]
 
 
@@ -55,9 +55,9 @@ def test_what_the_settings_leave_open_is_not_compared() -> None:
 )
 def test_what_the_settings_name_is_compared(settings: Settings, row: tuple[str, str, str]) -> None:
     assert rows(found(), settings) == [row]
-    [one] = differences("pl-EVENTS", found(), streams.events(settings, LAYOUT))
+    [one] = differences("pl-EVENTS", found(), streams.events_config(settings, LAYOUT))
     assert one.can_change
-    assert differences("pl-EVENTS", changed(found(), [one]), streams.events(settings, LAYOUT)) == []
+    assert differences("pl-EVENTS", changed(found(), [one]), streams.events_config(settings, LAYOUT)) == []
 
 
 def test_the_same_value_is_no_difference() -> None:
@@ -67,13 +67,13 @@ def test_the_same_value_is_no_difference() -> None:
 
 def test_a_stream_that_would_drop_old_events_differs() -> None:
     assert rows(found(discard="old"), Settings()) == [("at the limit", "drops the oldest", "refuses")]
-    limited = {**streams.log(Settings()), "max_age": 10**15, "max_bytes": 10**9, "max_msgs": 5}
-    names = [one.setting for one in differences("pl-LOG", limited, streams.log(Settings()))]
+    limited = {**streams.log_config(Settings()), "max_age": 10**15, "max_bytes": 10**9, "max_msgs": 5}
+    names = [one.setting for one in differences("pl-LOG", limited, streams.log_config(Settings()))]
     assert names == ["max bytes", "max messages", "max age"]
 
 
 def test_further_subjects_and_sources_belong_to_the_operator() -> None:
-    wanted = streams.events(Settings(), LAYOUT)
+    wanted = streams.events_config(Settings(), LAYOUT)
     more = {"name": "pl-EDGE", "subject_transforms": [{"src": "pl.events.*.>", "dest": "x.>"}]}
     config = found(subjects=[*wanted["subjects"], "other.>"], sources=[more, *wanted["sources"]])
     assert rows(config, Settings()) == []
@@ -98,8 +98,8 @@ def test_what_cannot_be_changed_has_a_way_out() -> None:
 
 
 def test_the_limit_of_the_log_is_kept_in_its_metadata() -> None:
-    config = {**MADE, **streams.log(Settings()), "metadata": {"mine": "1"}}
-    [one] = differences("pl-LOG", config, streams.log(Settings(log_max_bytes=2_000_000)))
+    config = {**MADE, **streams.log_config(Settings()), "metadata": {"mine": "1"}}
+    [one] = differences("pl-LOG", config, streams.log_config(Settings(log_max_bytes=2_000_000)))
     assert (one.setting, one.found, one.wanted) == ("max bytes", "no limit", "2.0 MB")
     now = changed(config, [one])
     assert now["metadata"] == {"mine": "1", KEPT_BYTES: "2000000"}

@@ -12,8 +12,7 @@ from phaseline.engine.surfaces.testing.laws import states_of
 from phaseline.engine.surfaces.testing.recompute import Recomputed
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.checks import WrongTable
-from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.late.tables import table_of
+from phaseline.machines.compiler.kinds import Kind, table_of
 from phaseline.machines.kinds.edge_hosting.cluster import CLUSTER
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, STALLED, Facet, Row, Table
 from phaseline.testing import given

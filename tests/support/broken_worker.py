@@ -12,7 +12,7 @@ from typing import Any
 
 from phaseline.engine.core import intake
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.system import stopped_by_signals, work
+from phaseline.engine.worker.system import run_worker, stopped_by_signals
 from phaseline.machines.built_in import installed
 from phaseline.schemas import envelope
 from phaseline.schemas.errors import SetupError
@@ -39,7 +39,7 @@ async def main() -> None:
     url, prefix, _ = sys.argv[1:]
     settings = Settings(nats=tuple(url.split(",")), prefix=prefix, lease=1.0, partitions=1)
     try:
-        await work(settings, installed(), stopped_by_signals())
+        await run_worker(settings, installed(), stopped_by_signals())
     except SetupError as error:
         if not SetupError.worker_faults.made(error):
             raise

@@ -21,7 +21,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.worker.sites import adding, edge_state, edge_streams, event_sources, uplink
-from phaseline.engine.worker.sites.adding import AddedEdge, StoreWanted
+from phaseline.engine.worker.sites.adding import AddedEdge, StoreOptions
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.engine.worker.sites.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.engine.worker.sites.edge_state import EdgeState
@@ -35,7 +35,7 @@ from tests.support.patience import wait_for
 from tests.support.raw_checker import read
 
 __all__ = [
-    "EdgeNames", "EdgeState", "InletKeeper", "StoreWanted", "Uplink", "adding", "edge_state", "edge_streams",
+    "EdgeNames", "EdgeState", "InletKeeper", "StoreOptions", "Uplink", "adding", "edge_state", "edge_streams",
     "event_sources", "uplink",
 ]  # fmt: skip
 
@@ -125,11 +125,11 @@ class Site:
         """more: settings of operators."""
         self.hub, self.edges, self.wire, self.layout, self.more = hub, edges, wire, layout, more or {}
 
-    async def add(self, name: str, wanted: StoreWanted | None = None, **more: Any) -> AddedEdge:
+    async def add(self, name: str, wanted: StoreOptions | None = None, **more: Any) -> AddedEdge:
         """Add an edge, as an operator does. more: settings."""
         settings = self.hub.settings("operator", **{**self.more, **more})
         async with Wire.open(settings) as wire:
-            return await adding.add(wire, settings, name, wanted or StoreWanted())
+            return await adding.add(wire, settings, name, wanted or StoreOptions())
 
     async def brought(self) -> dict[str, list[int]]:
         """By tree, the numbers of the nodes whose events EVENTS has, in order. Read without code of the engine."""

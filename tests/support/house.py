@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.late.tables import table_of
+from phaseline.machines.compiler.kinds import table_of
 from phaseline.machines.compiler.reports import with_reports
 
 ROOT = Path(__file__).parents[2]

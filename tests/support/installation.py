@@ -19,7 +19,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import DEFAULT_URL, FEEDS, PACING, Feed, Pacing, Settings
 from phaseline.engine.worker import system
-from phaseline.engine.worker.system import work
+from phaseline.engine.worker.system import run_worker
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support.log_check import decided
@@ -27,9 +27,30 @@ from tests.support.patience import wait_for
 from tests.support.random_events import RandomEvents, publish
 
 __all__ = [
-    "DEFAULT_URL", "FEEDS", "LIMIT", "EmbeddedServer", "Feed", "Installation", "Layout", "Pacing", "PublishResult",
-    "Settings", "Stored", "Wire", "Worker", "at_work", "find_binary", "inspect", "installation_with_history",
-    "layout_of", "provision", "ready", "system", "until_decided", "work", "working",
+    "DEFAULT_URL",
+    "FEEDS",
+    "LIMIT",
+    "EmbeddedServer",
+    "Feed",
+    "Installation",
+    "Layout",
+    "Pacing",
+    "PublishResult",
+    "Settings",
+    "Stored",
+    "Wire",
+    "Worker",
+    "at_work",
+    "find_binary",
+    "inspect",
+    "installation_with_history",
+    "layout_of",
+    "provision",
+    "ready",
+    "run_worker",
+    "system",
+    "until_decided",
+    "working",
 ]  # fmt: skip
 
 LIMIT = 120

@@ -14,7 +14,7 @@ def every_state_is_one_of_the_tables(history: History) -> None:
     """Or else the same tables would refuse it, or move it, when they are noted anew. A deadline may start anew."""
     for entities in history.tree.entities.values():
         for entity in entities.values():
-            same(f"{entity.kind} {entity.id}", [*stranded.lots_of(history.kinds, entity)], [])
+            same(f"{entity.kind} {entity.id}", [*stranded.stranded_groups(history.kinds, entity)], [])
     told = TablesChange(1, 1, history.kinds.digest, history.kinds.versions)
     pieces = moving.pieces(history.tree, told)
     made = [record for one in pieces for record in moving.move(history.tree, told, one, "phaseline/pl").records]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.late.tables import table_of
+from phaseline.machines.compiler.kinds import table_of
 from phaseline.machines.kinds.emco.readiness import READINESS, is_ready
 from phaseline.machines.kinds.gitops.sync_windows import WINDOWS, App, decide, next_allowed, read, select
 from phaseline.machines.kinds.kubernetes.assess import script_health

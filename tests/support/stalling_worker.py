@@ -82,7 +82,7 @@ async def main() -> None:
     url, prefix = sys.argv[1:]
     settings = Settings(nats=(url,), prefix=prefix, lease=1.0, partitions=1)
     try:
-        await system.work(settings, KINDS, system.stopped_by_signals(), pacing=IMPATIENT)
+        await system.run_worker(settings, KINDS, system.stopped_by_signals(), pacing=IMPATIENT)
     except SetupError as error:
         if not SetupError.decision_stuck.made(error):
             raise

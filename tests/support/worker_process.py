@@ -13,7 +13,7 @@ from phaseline.engine.nats.streams import provision
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
-from phaseline.engine.worker.system import stopped_by_signals, work
+from phaseline.engine.worker.system import run_worker, stopped_by_signals
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import Fenced
 
@@ -37,7 +37,7 @@ async def main() -> None:
     if partition:
         await alone(settings, int(partition[0]))
     else:
-        await work(settings, installed(), stopped_by_signals())
+        await run_worker(settings, installed(), stopped_by_signals())
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from phaseline.machines.language.signals import (
     STATUS,
     TRUE,
     UNKNOWN,
-    standing,
+    standing_signals,
 )
 from phaseline.machines.language.table import ABSENT, DELETED, Refusal
 from phaseline.schemas.records import NONE, SIGNALS, Entity, timestamp
@@ -68,7 +68,7 @@ def of_report(kind: Kind, entity: Entity | None, data: Mapping[str, Any], time: 
 
 def known(entity: Entity | None) -> Signals:
     """The signals that stand at an entity; none if it does not live."""
-    return standing(entity.attributes) if entity is not None and _lives(entity) else NONE
+    return standing_signals(entity.attributes) if entity is not None and _lives(entity) else NONE
 
 
 def _lives(entity: Entity | None) -> bool:

@@ -143,7 +143,7 @@ def in_new_life(sequences: Mapping[str, int], memory: Memory | None) -> tuple[Ma
     return numbers, replace(memory, sources=sources)
 
 
-def said(found: Repeat) -> str:
+def repeat_text(found: Repeat) -> str:
     """`number 44, heard at 2026-03-02T08:00:00Z`: what is repeated."""
     if found.number is None:
         return f"event {found.event}, which has its id and source"

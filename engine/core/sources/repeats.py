@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.rejections import here, reject
-from phaseline.engine.core.sources.numbers import Repeat, begun, is_begun, numbered, repeat_of, said
+from phaseline.engine.core.sources.numbers import Repeat, begun, is_begun, numbered, repeat_of, repeat_text
 from phaseline.engine.core.transitions import REPEAT, Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -36,7 +36,7 @@ def refusal(found: Repeat, source: str, sequence: int | None, epoch: int) -> str
     """Why an event with an older number is not taken, and what to do."""
     shown = source[:SHOWN]
     return (
-        f"number {numbered(sequence, epoch)} of {shown} is older than {said(found)}: it counts as a repeat, and so "
-        f"does all that follows, without a further rejection, until a newer number comes. If {shown} counts from the "
-        f"beginning again, let it send a higher epoch ({found.epoch} is the last one)"
+        f"number {numbered(sequence, epoch)} of {shown} is older than {repeat_text(found)}: it counts as a repeat, "
+        f"and so does all that follows, without a further rejection, until a newer number comes. If {shown} counts "
+        f"from the beginning again, let it send a higher epoch ({found.epoch} is the last one)"
     )

@@ -1,25 +1,26 @@
 """The transitions by which a map of states moves entities once their tables have changed. Pure.
 
-Belongs here: a change of tables, as the log tells of it; which entities move together, in which order; their records.
-Does not: counting beforehand (`stranded`),
-messages (`core.process`), committing them (`worker.ownership.tables_change`).
+Belongs here: a change of tables, as the log tells of it; which entities move together, in which order; their records;
+attributes that get a new name. Does not: counting beforehand (`stranded`), messages (`core.process`), committing them
+(`worker.ownership.tables_change`).
 A piece of entities moves like by one event: what its records say depends on the tree alone. So a worker that goes on
 after another one makes the same records, and so does an audit.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, Origin
-from phaseline.engine.core.tables_change import renaming
 from phaseline.engine.core.timers import TimerChange, restart, timeout_of, timers_after
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.checks import unfit
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.retiring.state_map import TRIGGER, facet_states
+from phaseline.machines.language.fields import Field
 from phaseline.machines.language.table import STALLED
 from phaseline.schemas.records import CHANGE_OF_TABLES, Cause, Entity, Mark, Rejection, State
 from phaseline.schemas.subjects import ancestor_id
@@ -81,7 +82,7 @@ def pieces(
             changes = _changes(tree, entity, change)
             if any(to is not None for _, _, to in changes):
                 found.append((root, MOVES, names.index(name), entity.id))
-            elif renaming.new_names(tree.kinds[name], entity):
+            elif _new_names(tree.kinds[name], entity):
                 found.append((root, RENAMED, names.index(name), entity.id))
             elif changes:
                 found.append((root, SHOWN_ANEW, names.index(name), entity.id))
@@ -106,10 +107,10 @@ def move(tree: Tree, change: TablesChange, piece: MovingPiece, source: str) -> D
                 changeset.dirty[name, entity_id] = origin
             else:
                 changeset.relocate(name, entity_id, index, to, origin)
-        if names := renaming.new_names(tree.kinds[name], entity):
-            said = f"{_versions(tree.kinds[name], change)}: {renaming.said(names)}"
+        if names := _new_names(tree.kinds[name], entity):
+            said = f"{_versions(tree.kinds[name], change)}: {_said(names)}"
             origin = Origin(TRIGGER, "tables", None, {"message": said})
-            renaming.rename(changeset, tree.kinds[name], entity, names, origin)
+            _rename(changeset, tree.kinds[name], entity, names, origin)
     changeset.settle()
     cause = Cause(change.position, piece.event(change), source, CHANGE_OF_TABLES)
     decision = transitions(changeset, cause)
@@ -166,3 +167,36 @@ def _changes(tree: Tree, entity: Entity, change: TablesChange) -> list[tuple[int
         elif kind.machines[index].shown(facet.base, tree, entity.id) != facet.state:
             found.append((index, f"{versions}, whose views do not show {facet.state} here", None))
     return found
+
+
+def _new_names(kind: Kind, entity: Entity) -> Mapping[str, str]:
+    """By earlier name, what attributes of an entity are called now. A value that does not fit stays where it is."""
+    earlier, held = kind.table.earlier_names, entity.attributes
+    return {name: field.name for name, field in earlier.items() if name in held and _fits(field, held[name])}
+
+
+def _rename(changeset: Changeset, kind: Kind, entity: Entity, names: Mapping[str, str], origin: Origin) -> None:
+    """Give attributes their new names, and compute the views again that look at them.
+
+    What an entity has under the new name already comes before what it has under an earlier one.
+    """
+    change = changeset.change(kind.name, entity.id)
+    moved = {names[name]: value for name, value in entity.attributes.items() if name in names}
+    change.attributes = {**moved, **{name: value for name, value in entity.attributes.items() if name not in names}}
+    change.origins.setdefault(0, origin)
+    changeset.dirty.setdefault((kind.name, entity.id), origin)
+    for name, below in kind.inherited:
+        for one in changeset.descendants(kind.name, entity.id, below) if name in moved else ():
+            changeset.dirty.setdefault((below, one), Origin(origin.trigger, "view", f"{kind.name}/{entity.id}"))
+
+
+def _said(names: Mapping[str, str]) -> str:
+    """`region is called zone, size is called number`."""
+    return ", ".join(f"{old} is called {new}" for old, new in names.items())
+
+
+def _fits(field: Field, value: Any) -> bool:
+    """Whether an attribute may have a value."""
+    if field.many:
+        return isinstance(value, list | tuple) and all(unfit(field, one) is None for one in value)
+    return unfit(field, value) is None

@@ -18,7 +18,7 @@ Fate = Literal["moves", "shown anew", "stranded"]
 the table has the base, and its views say what it shows. stranded: nothing is said of it."""
 
 
-class Lot(NamedTuple):
+class StrandedGroup(NamedTuple):
     """The entities of a kind that share a state which the tables do not have.
 
     facet: empty if the kind is not here, or if the entities have not the facets of its table. state: the base; for
@@ -32,31 +32,31 @@ class Lot(NamedTuple):
     fate: Fate
 
 
-Lots = Counter[Lot]
+GroupCounts = Counter[StrandedGroup]
 """How many entities share each fate."""
 
 
-def lots_of(kinds: Kinds, entity: Entity) -> Iterator[Lot]:
-    """The lots of one entity: one for each facet whose state the tables do not have."""
+def stranded_groups(kinds: Kinds, entity: Entity) -> Iterator[StrandedGroup]:
+    """The groups of one entity: one for each facet whose state the tables do not have."""
     kind = kinds.get(entity.kind)
     whole = entity if kind is None or kind.contact is None else kind.whole(entity)
     if kind is None or whole.names != kind.names:
-        yield Lot(entity.kind, "", entity.facets[0].state, None, "stranded")
+        yield StrandedGroup(entity.kind, "", entity.facets[0].state, None, "stranded")
         return
     for name, facet, states in zip(whole.names, whole.facets, facet_states(kind), strict=True):
         if not states.has(facet.base):
             to = states.target(facet.base)
-            yield Lot(kind.name, name, facet.base, to, "stranded" if to is None else "moves")
+            yield StrandedGroup(kind.name, name, facet.base, to, "stranded" if to is None else "moves")
         elif not states.shows(facet.state):
-            yield Lot(kind.name, name, facet.state, None, "shown anew")
+            yield StrandedGroup(kind.name, name, facet.state, None, "shown anew")
 
 
-def count(kinds: Kinds, entities: Iterable[Entity]) -> Lots:
+def count(kinds: Kinds, entities: Iterable[Entity]) -> GroupCounts:
     """How many of these entities share each fate. An entity counts once for each such facet."""
-    return Counter(lot for entity in entities for lot in lots_of(kinds, entity))
+    return Counter(group for entity in entities for group in stranded_groups(kinds, entity))
 
 
-def in_tree(tree: Tree, changed: Container[str], reading: Reading = iter) -> Lots:
+def in_tree(tree: Tree, changed: Container[str], reading: Reading = iter) -> GroupCounts:
     """The same for the entities of a tree that are of these kinds."""
     found = (e for name, entities in tree.entities.items() if name in changed for e in entities.values())
     return count(tree.kinds, reading(found))

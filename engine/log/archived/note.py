@@ -11,7 +11,7 @@ from typing import Annotated
 
 import msgspec
 
-from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding, Written, written
+from phaseline.engine.log.foreign import Barrier, LogNote, Notes, NoteStanding, barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Time
 from phaseline.schemas.errors import NotInLog
@@ -53,7 +53,7 @@ def notes(installation: Installation) -> Notes[ArchiveNote]:
     return Notes(installation.wire, installation.layout.log, installation.subjects.archived(), ArchiveNote)
 
 
-async def standing(installation: Installation, behind: Written | None = None) -> NoteStanding[ArchiveNote]:
+async def standing(installation: Installation, behind: Barrier | None = None) -> NoteStanding[ArchiveNote]:
     """The last note, according to LOG's leader. behind: as for `foreign.standing`."""
     return await notes(installation).standing(behind)
 
@@ -65,7 +65,7 @@ async def last(installation: Installation) -> ArchiveNote | None:
 
 async def surely_last(installation: Installation) -> ArchiveNote | None:
     """The same, also while a former leader answers that does not know of it: for who does something without it."""
-    return (await standing(installation, await written(installation.wire, installation.layout))).note
+    return (await standing(installation, await barrier(installation.wire, installation.layout))).note
 
 
 async def position(installation: Installation) -> int:

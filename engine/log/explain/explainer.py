@@ -21,7 +21,7 @@ from phaseline.engine.log.explain.model import (
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.labels import message_of
-from phaseline.machines.compiler.nesting import shown_below
+from phaseline.machines.compiler.relations import shown_below
 from phaseline.machines.language.endings import CONTRADICTED, END, SHOWS, shown_state
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, counts
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet, View

@@ -25,7 +25,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import with_all_above
+from phaseline.machines.compiler.relations import with_all_above
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.errors import NotPermitted
 from phaseline.schemas.records import NONE, Cause, Entity, Rejection, Transition

@@ -142,7 +142,7 @@ class QuestionQueue:
         self._lock.release()
 
 
-class Indexed:
+class IndexedPartition:
     """The index of one partition that this worker owns."""
 
     def __init__(self, partition: OwnedTree, installation: Installation) -> None:
@@ -208,13 +208,13 @@ class Questions:
         """Answers nothing before `listen`. counted: gets the number of questions, by what became of them."""
         self._installation, self._counted, self._lane = installation, counted, QuestionQueue()
         self._meanings: dict[str | None, str] = {}
-        self._indexed: dict[int, Indexed] = {}
+        self._indexed: dict[int, IndexedPartition] = {}
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def listen(self, partition: OwnedTree) -> int:
         """Answer for a partition that this worker owns; returns the subscription."""
         wire, installation = self._installation.wire, self._installation
-        indexed = self._indexed[partition.number] = Indexed(partition, installation)
+        indexed = self._indexed[partition.number] = IndexedPartition(partition, installation)
 
         def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
             if wire.replies.may_answer(subject, reply):
@@ -237,7 +237,7 @@ class Questions:
             for one in (found := [*self._indexed.values()]):
                 await one.freshen(SHARE * TURN / len(found))
 
-    async def _respond(self, indexed: Indexed, data: bytes, reply: str) -> None:
+    async def _respond(self, indexed: IndexedPartition, data: bytes, reply: str) -> None:
         body, headers, outcome = b"", dict(content_types.AS_JSON), ANSWERED
         try:
             async with asyncio.timeout(PATIENCE), self._lane:
@@ -258,7 +258,7 @@ class Questions:
         with suppress(NatsUnreachable, PhaselineError):
             wire.send(wire.frame(reply, body, headers))
 
-    async def answer(self, indexed: Indexed, data: bytes) -> OwnerAnswer:
+    async def answer(self, indexed: IndexedPartition, data: bytes) -> OwnerAnswer:
         """The answer to a question; raises `QuestionRefused`."""
         question, partition = self._read(data), indexed.partition
         found = await indexed.find(question)

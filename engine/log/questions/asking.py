@@ -2,10 +2,10 @@
 
 Belongs here: asking the owners of all partitions, which answers count, reading what they name; reading STATE where
 nobody answers; asking the owner of one entity (`ask_owner`). Does not: answering (`answering`), which entities are
-selected (`selection`). Before it asks, a reader reads who owns each partition in the log. An answer counts if that
-owner gave it, or a later one: then it shows all that was committed when the reader asked, even if its worker was paused
-and has lost the partition without knowing. So each partition is answered by exactly one owner, or read from STATE, or
-named.
+selected (`selection`).
+Before it asks, a reader reads who owns each partition in the log. An answer counts if that owner gave it, or a later
+one: then it shows all that was committed when the reader asked, even if its worker was paused and has lost the
+partition without knowing. So each partition is answered by exactly one owner, or read from STATE, or named.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class SelectionResult(NamedTuple):
     numbers: frozenset[int] | None
 
 
-class Unanswered(Exception):  # it is no error: STATE is read instead
+class PartitionUnanswered(Exception):  # it is no error: STATE is read instead
     """Nobody answers for a partition whose answer counts."""
 
 
@@ -80,7 +80,7 @@ class TooMany(Exception):  # the same
     """So many entities are selected that reading them all takes less time."""
 
 
-class Asked(Latest):
+class WorkersView(Latest):
     """The latest states. Selections are put to the workers, all other reads ask STATE."""
 
     def __init__(self, installation: Installation, few: int = FEW) -> None:
@@ -153,9 +153,9 @@ class Asked(Latest):
         )
         names, told, unread = list[Name](), list[Counts](), set[int]()
         for number, one in zip(owners, said, strict=True):
-            if isinstance(one, Unanswered | TooMany):
+            if isinstance(one, PartitionUnanswered | TooMany):
                 unread.add(number)
-                self.unanswered |= {number} if isinstance(one, Unanswered) else set()
+                self.unanswered |= {number} if isinstance(one, PartitionUnanswered) else set()
             elif isinstance(one, BaseException):
                 raise one
             else:
@@ -208,7 +208,7 @@ class Asked(Latest):
         return found if sum(one.entities for one in found.values()) >= self._few else {}
 
     async def _ask(self, number: int, last: Checkpoint, question: Question) -> tuple[list[Name], list[Counts]]:
-        """What the owner of a partition names; raises `Unanswered`, `TooMany`."""
+        """What the owner of a partition names; raises `PartitionUnanswered`, `TooMany`."""
         names, counts, after, epoch = list[Name](), list[Counts](), None, 0
         while True:
             page = await self._page(number, last, question, after, epoch)
@@ -236,13 +236,13 @@ class Asked(Latest):
                     continue
                 answer = decode(reply.data, OwnerAnswer)
             except (NoAnswer, NotPermitted, ServiceRefused, ValueError) as error:
-                raise Unanswered from error
+                raise PartitionUnanswered from error
             if answer.partition != number or not counts_as(answer.epoch, answer.position, last):
-                raise Unanswered
+                raise PartitionUnanswered
             if after is not None and answer.epoch != epoch:
-                raise Unanswered
+                raise PartitionUnanswered
             return answer
-        raise Unanswered
+        raise PartitionUnanswered
 
     async def _named(self, names: Sequence[Name], wanted: Selection, now_ns: int) -> list[Transition]:
         """The last transitions of these entities, as far as they are still selected."""

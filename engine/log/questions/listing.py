@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from phaseline.engine.log import state_view
 from phaseline.engine.log.latest import Progress, unseen
-from phaseline.engine.log.questions.asking import Asked
+from phaseline.engine.log.questions.asking import WorkersView
 from phaseline.engine.log.questions.selection import ClassChoice, Selection
 from phaseline.engine.log.questions.selector import EVERYTHING, Selector
 from phaseline.engine.log.state_view import StateView
@@ -43,7 +43,7 @@ async def each_selected(
     in_order: ids in natural order; of the latest states, all that no worker names is read first, and held compressed.
     progress: is told how many are read, if many have to be.
     """
-    if isinstance(states, Asked):
+    if isinstance(states, WorkersView):
         each = states.each_selected_in_order if in_order else states.each_selected
         async for records in each(wanted, now_ns, progress):
             yield records

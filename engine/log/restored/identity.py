@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from phaseline.engine.log.foreign import LogNote, Notes, NoteStanding, Written
+from phaseline.engine.log.foreign import Barrier, LogNote, Notes, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import timestamp
@@ -54,7 +54,7 @@ def notes(installation: Installation) -> Notes[LogIdentity]:
     return Notes(installation.wire, installation.layout.log, installation.subjects.identity(), LogIdentity)
 
 
-async def standing(installation: Installation, behind: Written | None = None) -> NoteStanding[LogIdentity]:
+async def standing(installation: Installation, behind: Barrier | None = None) -> NoteStanding[LogIdentity]:
     """The last note, according to LOG's leader. behind: as for `foreign.standing`."""
     return await notes(installation).standing(behind)
 
@@ -81,7 +81,7 @@ async def check_place(installation: Installation, place: int, of: int) -> None:
     if of == number:
         return
     known = next((one for one in await notes(installation).all_of() if one.former == of), None)
-    which = "another one" if known is None else f"this one before it was put back ({said(known)})"
+    which = "another one" if known is None else f"this one before it was put back ({restore_text(known)})"
     raise InvalidInput.place_of_other_log(place=place, log=of, which=which, now=number)
 
 
@@ -91,7 +91,7 @@ def check_bare_place(note: LogIdentity, place: int) -> None:
     Streams of events name the log in their ids once it was put back. note: of this log.
     """
     if place > note.place:
-        which = f"this log before it was put back ({said(note)})"
+        which = f"this log before it was put back ({restore_text(note)})"
         raise InvalidInput.place_of_other_log(place=place, log=note.former, which=which, now=note.number)
 
 
@@ -104,7 +104,7 @@ def as_map(note: LogIdentity) -> dict[str, Any]:
     return found
 
 
-def said(note: LogIdentity) -> str:
+def restore_text(note: LogIdentity) -> str:
     """What a note says of a log that was put back, for people."""
     backup = timestamp(note.backup_ns)[:19] if note.backup_ns else "?"
     return f"as of {backup}Z, found {timestamp(note.found_ns)[:19]}Z: {note.why}"

@@ -40,7 +40,7 @@ async def run(
     """
     own = of_notices(settings)
     ready, ended = asyncio.Event(), asyncio.Event()
-    worker = asyncio.create_task(system.work(own, installed(own.prefix), ended, ready, watch))
+    worker = asyncio.create_task(system.run_worker(own, installed(own.prefix), ended, ready, watch))
     try:
         await _until(ready, worker, stop)
         async with AsyncExitStack() as stack:

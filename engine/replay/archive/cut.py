@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, aclosing
 from phaseline.engine.log.archived.expiring import undecided
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
-from phaseline.engine.nats.direct_get import last_message_from_leader, origin, settled
+from phaseline.engine.nats.direct_get import last_message_from_leader, origin, until_settled
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.schemas.errors import NoAnswer
@@ -83,4 +83,4 @@ async def _lags(installation: Installation, stream: str) -> bool:
         sources = (await installation.wire.api(f"STREAM.INFO.{stream}")).get("sources") or [{}]
         return any(one.get("active", -1) < 0 or one.get("lag", 1) > 0 for one in sources)
 
-    return await settled(installation.wire, look, bool)
+    return await until_settled(installation.wire, look, bool)

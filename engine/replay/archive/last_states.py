@@ -28,7 +28,7 @@ class About(NamedTuple):
     is_mark: bool
 
 
-def about(subject: str) -> About | None:
+def about_subject(subject: str) -> About | None:
     """The entity of a transition or a mark, by its subject without prefix, branch and partition; None for others."""
     if subject.startswith(MARKED):
         return About(subject[len(MARKED) :], is_mark=True)
@@ -59,7 +59,7 @@ class LastStates(Generic[T]):
 
     def take(self, subject: str, value: T) -> list[T]:
         """Take the next record; returns what it replaces. A record about no entity replaces itself."""
-        found = about(subject)
+        found = about_subject(subject)
         return [value] if found is None else self.put(found, value)
 
     def put(self, found: About, value: T) -> list[T]:

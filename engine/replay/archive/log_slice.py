@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Self
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.log.foreign import written
+from phaseline.engine.log.foreign import barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import change_of
 from phaseline.engine.nats import frames
@@ -55,7 +55,7 @@ class LogSlice:
         after: the last place of what was archived before. Tables may change after the last event that was archived;
         the records of that change name this event, and belong to the slice.
         """
-        behind = await written(installation.wire, installation.layout)
+        behind = await barrier(installation.wire, installation.layout)
         end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
         log = await ServerLog.measured(installation, Span(first=first, last=last))
         found = cls(log, end, after)

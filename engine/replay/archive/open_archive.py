@@ -1,7 +1,7 @@
 """An archive to read: what the readers of a log ask it for.
 
-Belongs here: moments, states at a place, records on subjects, single events and records, from the parts of an archive.
-Does not: reading archive and stream as one (`log.log`), replaying (`archived_log`).
+Belongs here: moments, states at a place, records on subjects, single events and records, from the parts of an archive;
+the store that a name means. Does not: reading archive and stream as one (`log.log`), replaying (`archived_log`).
 Of a part only the blocks are read that its index names. A part without blocks or without its index is read whole. The
 states at a place are those at the head of the last part whose earlier records are all up to this place, and the records
 behind them. Single entities are searched from the place backwards.
@@ -28,7 +28,7 @@ from phaseline.engine.replay.archive import part_index
 from phaseline.engine.replay.archive.bucket import Bucket
 from phaseline.engine.replay.archive.check import are_held
 from phaseline.engine.replay.archive.folder import Folder
-from phaseline.engine.replay.archive.last_states import MARKED, about, about_state
+from phaseline.engine.replay.archive.last_states import MARKED, about_state, about_subject
 from phaseline.engine.replay.archive.manifest import Manifest, PartEntry
 from phaseline.engine.replay.archive.part_index import Block, BlockIndex
 from phaseline.engine.replay.archive.read_part import block_index, part_file, places, read_blocks
@@ -57,7 +57,7 @@ INDEXES = 4
 """Indexes that are kept for the next question."""
 
 
-class _Selected(NamedTuple):
+class _RecordPiece(NamedTuple):
     """Records of a piece of a part that a reader wants. highest: the highest place that was read so far."""
 
     records: list[Stored]
@@ -195,21 +195,21 @@ class Archive:
         found = await asyncio.to_thread(lambda: list(map(reading.read, selection.of(states))))
         return [record for record in found if isinstance(record, Transition)]
 
-    def _indexes_to(self, place: int) -> "list[_Indexed]":
+    def _indexes_to(self, place: int) -> "list[_IndexedPart]":
         """The last parts with records up to a place, each with its index; the first one has the states before them.
 
         Empty if one of the indexes cannot be read.
         """
         base, *later = self.manifest.parts[self._base(place) :]
-        found: list[_Indexed] = []
+        found: list[_IndexedPart] = []
         for part in [base, *(one for one in later if one.records and one.lowest <= place)]:
             if (index := self._index(part)) is None:
                 return []
-            found.append(_Indexed(part, index, is_base=part is base))
+            found.append(_IndexedPart(part, index, is_base=part is base))
         return found
 
     def _searched(
-        self, states: States, indexes: "Sequence[_Indexed]", place: int, keys: Collection[str]
+        self, states: States, indexes: "Sequence[_IndexedPart]", place: int, keys: Collection[str]
     ) -> Iterator[object]:
         """Find the states of some entities at a place, from there backwards, a block at a time."""
         wanted = set(keys)
@@ -275,7 +275,7 @@ class Archive:
             for piece in ready:
                 yield piece
 
-    def _stored(self, part: PartEntry, fits: Callable[[str], bool], choose: Choice) -> Iterator[_Selected]:
+    def _stored(self, part: PartEntry, fits: Callable[[str], bool], choose: Choice) -> Iterator[_RecordPiece]:
         """The records of a part that a reader wants, as messages of LOG."""
         partition, highest, prefix = 0, 0, self.manifest.prefix
         for items in self.items(part, choose):
@@ -290,7 +290,7 @@ class Archive:
                         own = partition if len(root) >= SHORTENED else partition_of(root, self.manifest.partitions)
                         subject = f"{prefix}.log.{own}.{item.subject}"
                         found.append(Stored(subject, item.body, item.place, item.time_ns, 0, BY_WORKER))
-            yield _Selected(found, highest)
+            yield _RecordPiece(found, highest)
 
     async def events(self, positions: Collection[int]) -> dict[int, Stored]:
         """Those of these events that it has, as EVENTS held them."""
@@ -374,7 +374,7 @@ class Archive:
         return BadArchive(name=self.name, problem=problem)
 
 
-class _Indexed(NamedTuple):
+class _IndexedPart(NamedTuple):
     """A part with its index. is_base: whether its head has the states before the records that are asked for."""
 
     part: PartEntry
@@ -416,7 +416,7 @@ def _about(item: Item, place: int) -> tuple[str, bytes] | None:
     if isinstance(item, StateItem):
         found = about_state(item.body)
     elif isinstance(item, RecordItem) and item.place <= place:
-        found = about(item.subject)
+        found = about_subject(item.subject)
     else:
         return None
     return None if found is None or found.is_mark else (found.entity, item.body)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from phaseline.engine.log import as_of, foreign
 from phaseline.engine.log.archived import note as notes
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.log.foreign import NoteStanding, Written
+from phaseline.engine.log.foreign import Barrier, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.restored.identity import log_identity
@@ -44,7 +44,7 @@ class ArchiveRun:
     trimmed: TrimCounts = field(default_factory=TrimCounts)
 
 
-class _Ended(Exception):
+class _NobodyWaits(Exception):
     """Nobody waits for the thread any more."""
 
 
@@ -65,7 +65,7 @@ class Archiver:
 
     async def run(self, before: When) -> ArchiveRun:
         """Archive what was finished before a moment. Raises `BadArchive`, `NoAnswer.copy_behind`."""
-        behind = await foreign.written(self.installation.wire, self.installation.layout)
+        behind = await foreign.barrier(self.installation.wire, self.installation.layout)
         manifest, standing = self._manifest(), await notes.standing(self.installation, behind)
         await self._check_continues(manifest, standing.note, behind)
         if manifest.parts or (standing.note is not None and standing.note.archive == manifest.archive):
@@ -97,7 +97,7 @@ class Archiver:
             raise BadArchive(name=self.store.name, problem=problem)
         return found
 
-    async def _check_continues(self, manifest: Manifest, note: ArchiveNote | None, behind: Written | None) -> None:
+    async def _check_continues(self, manifest: Manifest, note: ArchiveNote | None, behind: Barrier | None) -> None:
         """Raise `BadArchive` if another archive took what would follow here, or if this is one of other streams.
 
         Also if it has what the streams no longer hold, and the log was not told of that. behind: as for
@@ -180,7 +180,7 @@ class Archiver:
 
         def progress(events: int) -> None:
             if ended:
-                raise _Ended
+                raise _NobodyWaits
             self.progress(events)
 
         try:

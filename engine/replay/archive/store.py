@@ -1,6 +1,6 @@
 """Where an archive is: its manifest and its parts, whatever stores them.
 
-Belongs here: what every store does, the choice of one by its name. Does not: the stores themselves (`folder`,
+Belongs here: what every store does. Does not: the stores themselves (`folder`,
 `bucket`), what manifest and parts hold (`manifest`, `write_parts`).
 """
 

@@ -37,7 +37,7 @@ async def saved(wire: Wire, layout: Layout) -> list[SavedCheckpoint]:
     for partition in range(layout.partitions):
         subject = subjects.checkpoint(partition)
         last = (await checkpoint.standing(wire, layout.log, subject)).ours
-        if last is None and (behind := await foreign.written(wire, layout)) is not None:
+        if last is None and (behind := await foreign.barrier(wire, layout)) is not None:
             last = (await checkpoint.standing(wire, layout.log, subject, behind)).ours
         if last is not None:
             found.append(SavedCheckpoint(partition=partition, place=last.sequence, body=last.data))

@@ -22,7 +22,7 @@ from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.worker.sites import adding, edge_state
-from phaseline.engine.worker.sites.adding import AddedEdge, StoreWanted
+from phaseline.engine.worker.sites.adding import AddedEdge, StoreOptions
 from phaseline.engine.worker.sites.edge_names import EdgeNames, tree_subjects
 from phaseline.engine.worker.sites.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.engine.worker.sites.edge_state import WAITS, Condition, EdgeState
@@ -84,7 +84,7 @@ def add(settings: Settings, *, name: str, trees: tuple[str, ...], max_bytes: int
     async def work() -> int:
         async with Wire.open(settings, name="phaseline-edge") as wire:
             await leave_note(wire, settings, "edge add", name)
-            found = await adding.add(wire, settings, name, StoreWanted(trees or None, max_bytes))
+            found = await adding.add(wire, settings, name, StoreOptions(trees or None, max_bytes))
         _show_added(found, output)
         return Exit.DONE if found.connected else Exit.NO_ANSWER
 

@@ -13,9 +13,8 @@ from typing import Any
 import click
 
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.outcomes import Outcome, unread_text
+from phaseline.engine.publish.outcomes import Outcome, repeat_map, unread_text
 from phaseline.engine.publish.pipeline import WINDOW
-from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import names, options, publish_many, render, render_dry_run, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page, option

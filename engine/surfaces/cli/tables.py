@@ -66,8 +66,8 @@ def _show(report: TablesReport, output: Output) -> None:
     if report.kinds:
         output.table(KINDS, report.kinds)
         output.line()
-    if report.lots:
-        output.table(LOTS, (LotRow(count, *lot) for lot, count in report.lots.most_common()))
+    if report.groups:
+        output.table(GROUPS, (GroupRow(count, *group) for group, count in report.groups.most_common()))
         output.line()
     output.line(_sum(report))
     output.flush()
@@ -82,7 +82,7 @@ KINDS: Final[tuple[Column[KindChange], ...]] = (
 )
 
 
-class LotRow(NamedTuple):
+class GroupRow(NamedTuple):
     """Entities with the same fate, and their number."""
 
     entities: int
@@ -93,11 +93,11 @@ class LotRow(NamedTuple):
     fate: str
 
 
-def _to(row: LotRow) -> Text:
+def _to(row: GroupRow) -> Text:
     return Text("stranded", "bold red") if row.fate == "stranded" else Text(str(row.to or "as its views say"))
 
 
-LOTS: Final[tuple[Column[LotRow], ...]] = (
+GROUPS: Final[tuple[Column[GroupRow], ...]] = (
     Column("ENTITIES", lambda row: Text(f"{row.entities:,}")),
     Column("KIND", lambda row: Text(row.kind)),
     Column("FACET", lambda row: Text(row.facet or "-"), worth=50),

@@ -32,7 +32,7 @@ from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.compiler.nesting import parent_of, with_all_above
+from phaseline.machines.compiler.relations import parent_of, with_all_above
 from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Entity, Transition, own_facets
 

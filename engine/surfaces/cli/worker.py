@@ -159,6 +159,6 @@ def worker(settings: Settings, *, quiet: bool, telemetry: Telemetry) -> int | No
     async def work() -> None:
         stop = system.stopped_by_signals()
         async with telemetry.serving(settings) as watch:
-            await system.work(settings, installed(settings.prefix), stop, watch=watch)
+            await system.run_worker(settings, installed(settings.prefix), stop, watch=watch)
 
     return terminal.run(work())

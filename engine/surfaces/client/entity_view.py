@@ -27,7 +27,7 @@ from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity, Transition, own_facets, utc
 
 if TYPE_CHECKING:
-    from phaseline.engine.log.questions.asking import Asked
+    from phaseline.engine.log.questions.asking import WorkersView
     from phaseline.engine.log.questions.selection import Selection
     from phaseline.engine.products.emco.views import EmcoView
     from phaseline.engine.products.fleet.views import FleetView
@@ -145,11 +145,11 @@ class EntityView(Generic[M_co]):
         return frozenset() if (asked := self._asked) is None else frozenset(asked.unanswered)
 
     @property
-    def _asked(self) -> "Asked | None":
+    def _asked(self) -> "WorkersView | None":
         """The latest states, which workers are asked about; None for those of a moment, and of who asks nobody."""
-        from phaseline.engine.log.questions.asking import Asked  # noqa: PLC0415  # not all commands read states
+        from phaseline.engine.log.questions.asking import WorkersView  # noqa: PLC0415  # not all commands read states
 
-        return self._states if isinstance(self._states, Asked) else None
+        return self._states if isinstance(self._states, WorkersView) else None
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""

@@ -24,7 +24,7 @@ from phaseline.schemas.subjects import Subjects
 
 if TYPE_CHECKING:
     from phaseline.engine.log.as_of import AsOf
-    from phaseline.engine.log.questions.asking import Asked
+    from phaseline.engine.log.questions.asking import WorkersView
 
 T = TypeVar("T")
 
@@ -95,13 +95,13 @@ class Session(msgspec.Struct):
 
         return await as_of.resolve(await self.installation(), when)
 
-    async def states(self, at: When | None) -> "Asked | AsOf":
+    async def states(self, at: When | None) -> "WorkersView | AsOf":
         """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`."""
-        from phaseline.engine.log.questions.asking import Asked  # noqa: PLC0415  # not all commands read states
+        from phaseline.engine.log.questions.asking import WorkersView  # noqa: PLC0415  # not all commands read states
 
         installation = await self.installation()
         if at is None:
-            return Asked(installation)
+            return WorkersView(installation)
         from phaseline.engine.log.as_of import AsOf  # noqa: PLC0415  # as in `moment`
 
         return await AsOf.at(installation, at)

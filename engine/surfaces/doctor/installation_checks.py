@@ -164,7 +164,7 @@ async def log(installation: Installation) -> CheckResult | None:
         "reporters should read and report anew; requests after the backup are gone: see `phaseline list -o wide`, and "
         "docs/restored.md"
     )
-    found = f"{note.number} goes on from {note.former} {identity.said(note)}"
+    found = f"{note.number} goes on from {note.former} {identity.restore_text(note)}"
     recent = time.time_ns() - note.found_ns < RECENTLY
     return warning("log", found, advice) if recent else ok("log", found)
 
@@ -197,7 +197,7 @@ async def tables(installation: Installation) -> CheckResult:
     if not differing:
         return ok("tables", f"{len(kinds)} kinds, digest {kinds.digest}, as in the installation")
     advice = "install the same version and kinds here, or see Changing a table in docs/upkeep.md"
-    found = f"those here differ from those that decide ({table_eras.how(kinds, differing[0])})"
+    found = f"those here differ from those that decide ({table_eras.differing_kinds(kinds, differing[0])})"
     return warning("tables", found, advice)
 
 

@@ -215,7 +215,9 @@ def check_log(found: FollowerState, note: "identity.LogIdentity") -> None:
     from phaseline.engine.log.restored import identity  # noqa: PLC0415  # few follow
 
     if note.is_backup and note.number > found.log:
-        problem = f"the log was put back from a backup ({identity.said(note)}), so its place is one of another log"
+        problem = (
+            f"the log was put back from a backup ({identity.restore_text(note)}), so its place is one of another log"
+        )
         raise NotFound.follower_lost(name=found.name, problem=problem)
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from phaseline.machines.compiler.classes.entity_classes import Name, Unwell
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.compiler.nesting import with_all_above
+from phaseline.machines.compiler.relations import with_all_above
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import Facet, StateClass
 from phaseline.schemas.records import State

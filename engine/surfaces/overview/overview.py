@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from phaseline.engine.log.state_view import is_left_behind
 from phaseline.machines.compiler.classes.entity_classes import Name, Unwell, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import with_all_above
+from phaseline.machines.compiler.relations import with_all_above
 from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.table import CLASSES, STALLED, StateClass
 from phaseline.schemas.records import SECOND, Entity, Transition, own_facets, timestamp, utc

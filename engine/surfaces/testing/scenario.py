@@ -192,9 +192,9 @@ class Given:
                 after.put(entity)
         former = {name: version for name, version in self.kinds.versions.items() if name in after.kinds}
         changed = {name: version for name, version in former.items() if after.kinds.versions[name] != version}
-        lots = [lot for lot in stranded.in_tree(after, changed) if lot.fate == "stranded"]
-        if lots:
-            named = ", ".join(f"{lot.kind} {lot.state}" for lot in lots)
+        groups = [group for group in stranded.in_tree(after, changed) if group.fate == "stranded"]
+        if groups:
+            named = ", ".join(f"{group.kind} {group.state}" for group in groups)
             raise wrong_test(f"the tables change, and nothing says where these go: {named}")
         change = TablesChange(fired.position - 1, self.clock, after.kinds.digest, changed)
         records: list[Record] = []

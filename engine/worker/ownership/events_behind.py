@@ -13,10 +13,10 @@ from typing import Any
 
 from phaseline.engine import logs
 from phaseline.engine.log import checkpoint, foreign
-from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.foreign import Barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
-from phaseline.engine.nats.direct_get import settled
+from phaseline.engine.nats.direct_get import until_settled
 from phaseline.engine.worker.ownership import event_loss
 from phaseline.engine.worker.ownership.claim import Claim
 from phaseline.schemas.errors import LogDamaged
@@ -25,7 +25,7 @@ from phaseline.schemas.records import Loss
 log = logs.get_logger(__name__)
 
 
-async def go_on(installation: Installation, claim: Claim, *, accept_loss: bool) -> None:
+async def move_events_on(installation: Installation, claim: Claim, *, accept_loss: bool) -> None:
     """Let EVENTS go on behind all that is decided. Raises `LogDamaged.events_behind` if it holds events.
 
     accept_loss: delete them, and note that in the log.
@@ -35,7 +35,7 @@ async def go_on(installation: Installation, claim: Claim, *, accept_loss: bool) 
     async def look() -> dict[str, Any]:
         return dict((await wire.api(f"STREAM.INFO.{events}"))["state"])
 
-    state = await settled(wire, look, lambda one: int(one["last_seq"]) >= claim.position)
+    state = await until_settled(wire, look, lambda one: int(one["last_seq"]) >= claim.position)
     if int(state["last_seq"]) >= claim.position:
         return
     highest = max(claim.position, await _highest(installation))
@@ -55,12 +55,12 @@ async def go_on(installation: Installation, claim: Claim, *, accept_loss: bool) 
 async def _highest(installation: Installation) -> int:
     """The highest position that a record or a checkpoint of any partition names."""
     layout = installation.layout
-    behind = await foreign.written(installation.wire, layout)
+    behind = await foreign.barrier(installation.wire, layout)
     found = await asyncio.gather(*(_position(installation, one, behind) for one in range(layout.partitions)))
     return max(found)
 
 
-async def _position(installation: Installation, partition: int, behind: Written | None) -> int:
+async def _position(installation: Installation, partition: int, behind: Barrier | None) -> int:
     wire, stream, subjects = installation.wire, installation.layout.log, installation.subjects
     found = (await checkpoint.standing(wire, stream, subjects.checkpoint(partition), behind)).ours
     records = f"{installation.prefix}.log.{partition}.>"

@@ -14,7 +14,7 @@ from typing import TypeVar
 from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.log import checkpoint, foreign
-from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.foreign import Barrier
 from phaseline.engine.nats.api_reply import EXPECTED, can_pass
 from phaseline.engine.nats.reader import BUFFER, Reader
 from phaseline.engine.nats.wire import Wire
@@ -76,9 +76,9 @@ class Fence:
         self._say_again = 0.0
 
     @property
-    def written(self) -> Written:
+    def barrier(self) -> Barrier:
         """The checkpoint, to ask behind it what LOG holds (`foreign.standing`)."""
-        return Written(self.subject, self.sequence)
+        return Barrier(self.subject, self.sequence)
 
     @property
     def is_full(self) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from phaseline.engine import logs
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.foreign import LastOnSubject, Written
+from phaseline.engine.log.foreign import Barrier, LastOnSubject
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.nats.direct_get import LastMessage, last_message_from_leader, origin
@@ -43,7 +43,7 @@ async def read(installation: Installation, partition: int, *, accept_loss: bool)
     if found.ours is None and not found.end and not place:  # the fence fails if that is not so
         return _rebuilt(partition, copy, found, 0)
     behind = None
-    if (found.ours is None or place > found.end) and (behind := await foreign.written(wire, layout)) is not None:
+    if (found.ours is None or place > found.end) and (behind := await foreign.barrier(wire, layout)) is not None:
         found = await checkpoint.standing(wire, layout.log, subjects.checkpoint(partition), behind)
     if found.ours is not None and place <= found.end:
         return Former(checkpoint.decode(found.ours.data), found.sequence, found.end)
@@ -86,7 +86,7 @@ def _copied(copy: LastMessage | None) -> Checkpoint:
 
 
 async def _in_log(
-    installation: Installation, partition: int, behind: Written | None
+    installation: Installation, partition: int, behind: Barrier | None
 ) -> tuple[int, dict[int, bytes]]:  # fmt: skip
     """The position of the last event that made a record of the partition in the log, 0 if none did; other messages.
 
@@ -95,7 +95,7 @@ async def _in_log(
     subject, wire, log = f"{installation.prefix}.*.{partition}.>", installation.wire, installation.layout.log
     if behind is None:
         last = await last_message_from_leader(wire, log, subject)
-        behind = Written(subject, 0 if last is None else last.sequence)
+        behind = Barrier(subject, 0 if last is None else last.sequence)
     highest, seen, others = 0, 0, dict[int, bytes]()
     async with Reader(wire, log, list({subject, behind.subject})) as reader:
         while seen < behind.place:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_all_in
 from phaseline.engine.log import table_eras
-from phaseline.engine.log.foreign import Written
+from phaseline.engine.log.foreign import Barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entities_in_state, last_records, record_in_log
 from phaseline.engine.nats.direct_get import last_message_from_leader, origin
@@ -119,7 +119,7 @@ class PartitionStates:
                 await self._read_checkpoint(await self._opened(), fence)
         finally:
             await self.close()
-        behind = Written(self.installation.subjects.checkpoint(self.partition), fence)
+        behind = Barrier(self.installation.subjects.checkpoint(self.partition), fence)
         for subject in self._asides:
             self._saw(await _restore_from_log(self.installation, self._tree, subject, behind))
         self._asides.clear()
@@ -239,7 +239,7 @@ async def _records(installation: Installation, partition: int, fence: int) -> As
                     yield stored
 
 
-async def _restore_from_log(installation: Installation, tree: Tree, subject: str, behind: Written) -> int:
+async def _restore_from_log(installation: Installation, tree: Tree, subject: str, behind: Barrier) -> int:
     """Put the entity of a subject of STATE into the tree as LOG has it; returns the position of its last event."""
     bucket, *words = subject.removeprefix(f"{installation.prefix}.state.").split(".")
     if words[0] == "mark":

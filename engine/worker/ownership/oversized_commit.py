@@ -58,7 +58,7 @@ async def resume(installation: Installation, claim: Claim) -> None:
     if plan is None:
         return
     messages: list[Message] = []
-    behind = claim.fence.written  # a former leader may have a piece of an earlier plan
+    behind = claim.fence.barrier  # a former leader may have a piece of an earlier plan
     for number in range(plan.chunks):
         subject = installation.subjects.plan(claim.partition, number)
         found = await foreign.standing(installation.wire, installation.layout.log, subject, _is_piece, behind)

@@ -55,7 +55,7 @@ async def take_over(
     fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
     await fence.move(own.encode_as)
     if installation.wire.clustered:  # a former leader may have answered that knows of former tables only
-        era = await table_eras.latest(installation, partition, fence.written)
+        era = await table_eras.latest(installation, partition, fence.barrier)
         table_eras.check(kinds, era, partition, accepted)
     wanted = table_eras.continued(
         Era(0, kinds.digest, kinds.versions, worker, silence_after), era, log_identity, former.checkpoint.position
@@ -77,7 +77,7 @@ async def take_over(
         until = own.until or own.position
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=(), until=until)
         await fence.move(claim.checkpoint.encode_as)
-    await events_behind.go_on(installation, claim, accept_loss=accept_loss)
+    await events_behind.move_events_on(installation, claim, accept_loss=accept_loss)
     if log_identity.was_restored and (era is None or era.log != wanted.log):
         await event_loss.of_restore(installation, claim, log_identity)
     await change_tables(installation, claim, states, era, wanted, accept_stranded)

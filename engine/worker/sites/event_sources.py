@@ -48,7 +48,7 @@ async def take_in(
             name = without if source is None else source["name"]
             others = [one for one in sources if one["name"] != name]
             wanted = [*others, *([] if source is None else [source])]
-            if len(wanted) == len(sources) and has(wanted, sources):
+            if len(wanted) == len(sources) and has_sources(wanted, sources):
                 return changed
             metadata = {**(config.get("metadata") or {}), **(note or {})}
             await wire.api(f"STREAM.UPDATE.{layout.events}", {**config, "sources": wanted, "metadata": metadata})
@@ -57,7 +57,7 @@ async def take_in(
     raise SetupError.streams_differ(stream=layout.events, difference=problem, way_out="try again once they have ended")
 
 
-def has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bool:
+def has_sources(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bool:
     """Whether all wanted sources are there. The server may add fields of its own."""
     by_name = {one["name"]: one for one in found or ()}
     return all(one["name"] in by_name and {**by_name[one["name"]], **one} == by_name[one["name"]] for one in wanted)

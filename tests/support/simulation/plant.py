@@ -21,7 +21,7 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import PACING, Settings
 from phaseline.engine.worker.deciding import DecidingThread, Pace
 from phaseline.engine.worker.sites import adding, edge_server
-from phaseline.engine.worker.sites.adding import StoreWanted
+from phaseline.engine.worker.sites.adding import StoreOptions
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
@@ -230,7 +230,7 @@ class Plant:
 
     async def add(self, name: str, wire: Wire) -> Any:
         """Add an edge, or mend it."""
-        return await adding.add(wire, replace(self.settings, dedupe_window=STORE_WINDOW), name, StoreWanted())
+        return await adding.add(wire, replace(self.settings, dedupe_window=STORE_WINDOW), name, StoreOptions())
 
     async def operated(self, do: Callable[[Wire], Any]) -> Any:
         """What an operator does."""

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.late.tables import table_of
+from phaseline.machines.compiler.kinds import Kinds, table_of
 from phaseline.machines.language.table import OK, Label, Retired, Row, Table
 from tests.support.built_in_kinds import KINDS_OF_PRODUCT
 

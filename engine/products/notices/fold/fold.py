@@ -34,7 +34,7 @@ from phaseline.engine.products.notices.fold.windows import OpenWindow, Windows, 
 from phaseline.engine.surfaces.overview.explaining import Explaining, UnwellSign
 from phaseline.machines.compiler.classes.entity_classes import Unwell, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import with_all_above
+from phaseline.machines.compiler.relations import with_all_above
 from phaseline.schemas.records import SECOND, Rejection, Transition, timestamp
 
 UPDATE = 60 * SECOND

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from phaseline.engine.products.notices.fold.rules import Rule
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import parent_of
+from phaseline.machines.compiler.relations import parent_of
 from phaseline.schemas.records import SECOND, Rejection, Transition, timestamp
 from phaseline.schemas.subjects import quote
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from phaseline.engine.surfaces.http.fleet.state_index import MOST, StateIndex
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.nesting import shown_below
+from phaseline.machines.compiler.relations import shown_below
 from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.endings import is_left_behind, state_for_people
 from phaseline.machines.language.table import DELETED

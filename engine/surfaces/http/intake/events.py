@@ -15,8 +15,7 @@ from phaseline.engine.log.checkpoint import is_decided
 from phaseline.engine.log.log import Log
 from phaseline.engine.publish import compose, outcomes, single
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.outcomes import Outcome, of_receipt
-from phaseline.engine.publish.repeated import repeat_map
+from phaseline.engine.publish.outcomes import Outcome, of_receipt, repeat_map
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import dry_run
 from phaseline.engine.surfaces.client import maps

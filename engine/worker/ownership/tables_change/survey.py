@@ -7,7 +7,7 @@ Belongs here: reading STATE for this, and the check before a worker starts. Does
 from collections.abc import Callable, Iterable, Sequence
 
 from phaseline.engine.core.tables_change import stranded
-from phaseline.engine.core.tables_change.stranded import Lot, Lots
+from phaseline.engine.core.tables_change.stranded import GroupCounts, StrandedGroup
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import NO_KINDS
@@ -26,12 +26,12 @@ NAMED = 5
 
 async def survey(
     installation: Installation, changed: Iterable[str], progress: Callable[[int], None] | None = None
-) -> tuple[Lots, int]:
+) -> tuple[GroupCounts, int]:
     """How many entities of these kinds are in states that the tables do not have; and how many entities there are.
 
     progress: called with the number of entities since the last call.
     """
-    found, entities = Lots(), 0
+    found, entities = GroupCounts(), 0
     start = f"{installation.prefix}.state."
     for kind in sorted(changed):
         async for slice_ in read_all(installation.wire, installation.layout.state, [f"{start}*.{kind}.>"]):
@@ -66,23 +66,23 @@ async def check(installation: Installation, eras: Sequence[Era | None], accepted
         refuse(kinds, found)
 
 
-def refuse(kinds: Kinds, found: Lots) -> None:
+def refuse(kinds: Kinds, found: GroupCounts) -> None:
     """Raise `SetupError.states_stranded` if some of these are stranded."""
-    left = Lots({lot: count for lot, count in found.items() if lot.fate == "stranded"})
+    left = GroupCounts({group: count for group, count in found.items() if group.fate == "stranded"})
     if left:
-        lots = left.most_common(NAMED)
+        groups = left.most_common(NAMED)
         more = f" and {len(left) - NAMED} more states" if len(left) > NAMED else ""
-        what = ", ".join(f"{count:,} {lot.kind} {lot.state}" for lot, count in lots)
-        write = remedy(kinds, lots[0][0])
+        what = ", ".join(f"{count:,} {group.kind} {group.state}" for group, count in groups)
+        write = remedy(kinds, groups[0][0])
         raise SetupError.states_stranded(entities=left.total(), digest=kinds.digest, what=f"{what}{more}", write=write)
 
 
-def remedy(kinds: Kinds, lot: Lot) -> str:
+def remedy(kinds: Kinds, group: StrandedGroup) -> str:
     """What to do about stranded entities."""
-    kind = kinds.get(lot.kind)
+    kind = kinds.get(group.kind)
     if kind is None:
-        return f"install the kind {lot.kind}"
-    if not lot.facet:
+        return f"install the kind {group.kind}"
+    if not group.facet:
         return f"give {kind.name} the facets that it had, because a map of states adds and removes none"
-    line = facet_states(kind)[kind.names.index(lot.facet)].missing(lot.state)
+    line = facet_states(kind)[kind.names.index(group.facet)].missing(group.state)
     return f"say where they go with {line} of {kind.name}"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.tables_change.stranded import Lots
+from phaseline.engine.core.tables_change.stranded import GroupCounts
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker.ownership.tables_change.survey import remedy, survey
@@ -28,20 +28,20 @@ class TablesReport:
     """What a change to the tables at hand would do.
 
     digest: of the tables at hand. deciding: by digest, the partitions that others decide. kinds: those that differ.
-    lots: how many entities are in states that the tables at hand do not have, by what becomes of them.
+    groups: how many entities are in states that the tables at hand do not have, by what becomes of them.
     entities: how many there are. remedies: what to write for those that are stranded.
     """
 
     digest: str
     deciding: dict[str, list[int]]
     kinds: list[KindChange]
-    lots: Lots
+    groups: GroupCounts
     entities: int
     remedies: list[str]
 
     def count(self, fate: str) -> int:
         """How many entities have this fate."""
-        return sum(count for lot, count in self.lots.items() if lot.fate == fate)
+        return sum(count for group, count in self.groups.items() if group.fate == fate)
 
     def shown(self) -> dict[str, Any]:
         """As JSON shows it."""
@@ -51,10 +51,10 @@ class TablesReport:
             "kinds": [{"kind": one.kind, "before": one.before, "after": one.after or None} for one in self.kinds],
             "states": [
                 {
-                    "kind": lot.kind, "facet": lot.facet or None, "from": state_map(lot.state),
-                    "to": lot.to and state_map(lot.to), "fate": lot.fate.replace(" ", "_"), "entities": count,
+                    "kind": group.kind, "facet": group.facet or None, "from": state_map(group.state),
+                    "to": group.to and state_map(group.to), "fate": group.fate.replace(" ", "_"), "entities": count,
                 }
-                for lot, count in self.lots.most_common()
+                for group, count in self.groups.most_common()
             ],
             "entities": self.entities, "moves": self.count("moves"), "shown_anew": self.count("shown anew"),
             "stranded": self.count("stranded"),
@@ -77,7 +77,7 @@ async def tables_report(installation: Installation, progress: Callable[[int], No
         for name in names
         if deciding and before.get(name) != {kinds.versions.get(name, "")}
     ]
-    lots, entities = await survey(installation, names, progress)
-    stranded = [lot for lot, _ in lots.most_common() if lot.fate == "stranded"]
-    remedies = list(dict.fromkeys(remedy(kinds, lot) for lot in stranded))
-    return TablesReport(kinds.digest, deciding, differing, lots, entities, remedies)
+    groups, entities = await survey(installation, names, progress)
+    stranded = [group for group, _ in groups.most_common() if group.fate == "stranded"]
+    remedies = list(dict.fromkeys(remedy(kinds, group) for group in stranded))
+    return TablesReport(kinds.digest, deciding, differing, groups, entities, remedies)
