@@ -1,13 +1,14 @@
-"""Imports a log file into an installation: first its states, then its events.
+"""Imports a log file into an installation: first its states, then its events, at their original speed or faster.
 
-Belongs here: what is sent, in which order. Does not: reading the file (`log_file`), sending
-(`engine.publish.pipeline`).
+Belongs here: what is sent, and when. Does not: reading the file (`log_file`), sending (`engine.publish.pipeline`).
 """
 
+import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ from phaseline.schemas.records import Entity, Rejection, own_facets, timestamp
 from phaseline.schemas.subjects import Subjects, without_actor
 
 SOURCE = "/phaseline/import"
+SOON = 0.02
+"""Waits of fewer seconds than this are skipped."""
 
 
 def no_progress(_: int) -> None:
@@ -53,8 +56,30 @@ class ImportResult:
     damage: str | None = None
 
 
+class Clock:
+    """Says when an event of the file is due, and what its own `time` becomes."""
+
+    def __init__(self, header: Header, speed: float | None, *, shift: bool, now: datetime) -> None:
+        """speed: 10 is ten times the original speed; None is as fast as possible. shift: move times to now."""
+        self._since, self._speed, self._shift = header.since, speed, shift
+        # Without a speed the last event is dated now, so that no event lies in the future.
+        length = 0 if speed is not None else max(0, header.until - header.since)
+        self._start = now - timedelta(microseconds=length // 1000)
+
+    def after(self, time_ns: int) -> float:
+        """The seconds after the start of the import at which an event is due."""
+        return 0.0 if self._speed is None else max(0, time_ns - self._since) / 1e9 / self._speed
+
+    def moved(self, text: str) -> str:
+        """The new `time` of an event: its distance from the first event, divided by the speed, after the new start."""
+        if not self._shift:
+            return text
+        passed = datetime.fromisoformat(text) - datetime.fromtimestamp(self._since / 1e9, UTC)
+        return (self._start + passed / (self._speed or 1)).isoformat()
+
+
 async def import_log(
-    installation: Installation, path: Path, *,
+    installation: Installation, path: Path, clock: Callable[[Header], Clock], *,
     partial: bool = False, most: int | None = None,
     begin: Callable[[int], None] = no_progress, progress: Callable[[int], None] = no_progress,
 ) -> ImportResult:  # fmt: skip
@@ -68,9 +93,9 @@ async def import_log(
     if not partial:
         begin(_checked(path, most))
     file, done = LogFile(path, most), ImportResult()
-    player = Player(installation.subjects, installation.kinds, file.header, done)
+    player = Player(installation.subjects, installation.kinds, file.header, clock(file.header), done)
     async with Pipeline(installation.wire, 4096, 30.0, None) as pipeline:
-        for message in player.messages(file, partial=partial):
+        async for message in player.messages(file, pipeline, partial=partial):
             await pipeline.add(message)
             progress(1)
     done.stored, done.duplicates = pipeline.result
@@ -86,47 +111,59 @@ def _checked(path: Path, most: int | None) -> int:
 
 
 class Player:
-    """Makes the messages of a file."""
+    """Makes the messages of a file, each when it is due."""
 
-    def __init__(self, subjects: Subjects, kinds: Kinds, header: Header, done: ImportResult) -> None:
+    def __init__(self, subjects: Subjects, kinds: Kinds, header: Header, clock: Clock, done: ImportResult) -> None:
         """done: the result, in which the counts are kept."""
-        self.subjects, self.kinds, self.done = subjects, kinds, done
+        self.subjects, self.kinds, self.clock, self.done = subjects, kinds, clock, done
         # By this the server recognises a file that is sent again. Event ids do not do: a file may hold one twice.
         self._file = hashlib.sha256(log_format.pack(header)).hexdigest()[:12]
 
-    def messages(self, file: LogFile, *, partial: bool) -> Iterator[EventMessage]:
+    async def messages(self, file: LogFile, pipeline: Pipeline, *, partial: bool) -> AsyncIterator[EventMessage]:
         """The states, parents first; then the events."""
         # An archive has two records of an entity with a mark: the later one stands behind the other.
-        states, begun = dict[tuple[str, str], Entity](), False
+        loop, states, items = asyncio.get_running_loop(), dict[tuple[str, str], Entity](), file.items()
+        begun: float | None = None
         try:
-            for item in file.items():
+            for item in items:
                 if isinstance(item, StateItem):
                     entity = _entity(item.body)
                     states[entity.kind, entity.id] = entity
                 elif isinstance(item, EventItem) and not (item.timer or item.copied):
                     # The installation fires its own timers, and a copy was no event.
-                    if not begun:
-                        yield from self.adopt_events(states.values())
-                        begun = True
+                    if begun is None:
+                        for message in self.adopt_events(states.values()):
+                            yield message
+                        begun = loop.time()
+                    if (wait := begun + self.clock.after(item.time_ns) - loop.time()) > SOON:
+                        await pipeline.drain()
+                        await asyncio.sleep(wait)
                     yield self.event(item)
         except LogFileDamaged as error:
             if not partial:
                 raise
             self.done.damage = str(error)
-        if not begun:
-            yield from self.adopt_events(states.values())
+        if begun is None:
+            for message in self.adopt_events(states.values()):
+                yield message
 
     def event(self, item: EventItem) -> EventMessage:
-        """The message of an event: its exact bytes; an event in binary mode is sent in structured mode."""
+        """The message of an event: its exact bytes, except that `time` is moved if the clock moves times.
+
+        An event in binary mode is sent in structured mode.
+        """
         subject = f"{self.subjects.prefix}.events.{without_actor(item.address)}"  # nothing proves who sent it there
         message_id = envelope.message_id(subject, SOURCE, f"{self._file}-{item.sequence}")
         block = item.headers.encode("latin-1")
         body = binary_mode.structured(item.data, block)
         try:
-            read = envelope.read(codec.decode(body))
+            fields = codec.decode(body)
+            read = envelope.read(fields)
         except (codec.Undecodable, Invalid):
             headers = binary_mode.headers(block)
             return EventMessage(subject, item.data, message_id, f"{item.sequence}", SOURCE, headers)
+        if read.time is not None and (moved := self.clock.moved(read.time)) != read.time:
+            body = codec.encode({**fields, "time": moved})
         return EventMessage(subject, body, message_id, read.id, read.source)
 
     def adopt_events(self, states: Iterable[Entity]) -> list[EventMessage]:

@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from phaseline.schemas.errors import ApiFailed
+from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -261,7 +262,61 @@ async def test_an_edge_writes_an_event_to_its_disk_before_it_acknowledges_it(tmp
         assert "sync_interval: always" in found.edges["c1"]._config()
 
 
-async def test_an_inlet_that_drops_what_events_has_is_mended(tmp_path: Path) -> None:
+async def as_formerly(found: Site, edge: EdgeSite) -> None:
+    """Let the sources of an edge have consumers of ours, as earlier versions made them."""
+    names, wire = edge.names, found.wire
+    inlet = (await wire.api(f"STREAM.INFO.{names.inlet}"))["config"]
+    events = (await wire.api(f"STREAM.INFO.{found.layout.events}"))["config"]
+    others = [one for one in events["sources"] if one["name"] != names.inlet]
+    await wire.api(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": []})
+    await wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": others})
+    flow = {"ack_policy": "flow_control", "flow_control": True, "idle_heartbeat": SECOND, "deliver_policy": "all"}
+    down = {**flow, "durable_name": "events", "deliver_subject": names.down, "filter_subjects": ["pl.events.c1.>"]}
+    up = {**flow, "durable_name": "hub", "deliver_subject": names.up, "max_ack_pending": 256}
+    place = f"CONSUMER.DURABLE.CREATE.{names.inlet}.events"
+    await wire.api(place, {"stream_name": names.inlet, "config": down})
+    way = await uplink.find(wire, names)
+    place = f"CONSUMER.DURABLE.CREATE.{names.store}.hub"
+    await way.at_edge(place, {"stream_name": names.store, "config": up})
+    consumer = {"name": "hub", "deliver_subject": names.up}
+    above = {"name": names.store, "external": {"api": names.domain_api, "deliver": ""}, "consumer": consumer}
+    below = {
+        "name": names.inlet, "consumer": {"name": "events", "deliver_subject": names.down},
+        "subject_transforms": [events["subject_transform"]],
+    }  # fmt: skip
+    await wire.api(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": [above]})
+    await wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": [*others, below]})
+
+
+async def test_an_edge_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", accounts=False, dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.wire.settings
+        await as_formerly(found, edge)
+        await publish(edge, nodes("c1", 0, 10))
+        await found.until_stored(10)
+        [state] = await edge_state.edges(found.wire, settings)
+        assert (state.state, "`phaseline admin sites add c1` again" in state.advice) == ("incomplete", True)
+        await asyncio.sleep(2 * WINDOW)
+        async with at_work(settings, found.wire, BUILT_IN_KINDS):
+            assert (await found.add("c1")).changed == ["source of pl-EVENTS", "source of pl-INLET-c1"]
+            await publish(edge, nodes("c1", 10, 20))
+            await found.until_brought({"c1": [*range(20)]})
+            [state] = await edge_state.edges(found.wire, settings)
+            assert (state.state, state.trees) == ("connected", ("c1",))
+        assert await is_without_former_consumers(found, edge)
+
+
+async def is_without_former_consumers(found: Site, edge: EdgeSite) -> bool:
+    """Whether the store has one consumer, under a subject that the hub's server has made up, and the inlet another."""
+    way = await uplink.find(found.wire, edge.names)
+    [up] = (await way.at_edge(f"CONSUMER.LIST.{edge.names.store}"))["consumers"]
+    subject = str(up["config"]["deliver_subject"])
+    return bool(
+        up["name"] != "hub" and subject.startswith(f"{edge.names.up}.") and up["config"]["ack_policy"] == "flow_control"
+    )
+
+
+async def test_an_inlet_of_the_first_version_is_mended(tmp_path: Path) -> None:
     async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
         edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
         async with Wire.open(settings) as wire:

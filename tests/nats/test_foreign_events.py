@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import Installation, Settings, Wire, inspect, until_decided, working
 from tests.support.log_check import audited, rejections, stored
 from tests.support.own_installation import Client
-from tests.support.recorded_logs import Audit, FileLog, exported, import_log
+from tests.support.recorded_logs import Audit, Clock, FileLog, exported, import_log
 
+SOME_DAY = datetime(2026, 11, 1, tzinfo=UTC)
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 
 
@@ -82,7 +84,10 @@ async def test_it_is_exported_replayed_and_imported(wire: Wire, settings: Settin
         assert (audit.report.events, audit.report.records) == (3, 3)
     other = Settings(nats=settings.nats, prefix=f"{settings.prefix}-2")
     async with working(other, wire, BUILT_IN_KINDS) as layout:
-        done = await import_log(Installation(wire, layout, BUILT_IN_KINDS), tmp_path / name)
+        done = await import_log(
+            Installation(wire, layout, BUILT_IN_KINDS), tmp_path / name,
+            lambda header: Clock(header, None, shift=True, now=SOME_DAY),
+        )  # fmt: skip
         assert done.stored == 3
         found = await rejections(wire, layout, 3)
         assert [(type(one), one.reason) for one in found] == [(Rejection, "invalid")]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from tests.support.reading import record_in
 from tests.support.recorded_logs import (
     Audit,
     AuditReport,
+    Clock,
     FileLog,
     RecordItem,
     ServerLog,
@@ -89,7 +91,9 @@ async def test_it_is_imported_and_read(path: Path, wire: Wire, settings: Setting
     kinds = kinds_of(path)
     async with at_work(replace(settings, partitions=3), wire, kinds) as layout:
         installation = Installation(wire, layout, kinds)
-        done = await import_log(installation, path)
+        done = await import_log(
+            installation, path, lambda header: Clock(header, None, shift=False, now=datetime.now(UTC))
+        )
         assert (done.damage, done.stored > 0) == (None, True)
         await until_decided(wire, layout)
         async with ServerLog.open(installation, Span()) as log:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ from tests.support.log_check import assert_log_is_the_fold, stored
 from tests.support.owners import Message, Processor, Tree, checkpoint
 from tests.support.random_events import RandomEvents, Sent, publish
 from tests.support.recorded_logs import (
+    Clock,
     ServerLog,
     Span,
     StoredEvent,
@@ -322,7 +324,8 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
         assert (verdict.holds, verdict.events, counts["event"]) == (True, 11, 11)
     other = replace(settings, prefix=f"{settings.prefix}-other")
     async with working(other, wire, KINDS) as copy:
-        await import_log(Installation(wire, copy, KINDS), path)
+        now = datetime.now(UTC)
+        await import_log(Installation(wire, copy, KINDS), path, lambda h: Clock(h, None, shift=False, now=now))
         assert len(await until_logged(wire, copy, "Waiting", 5)) == 5
         await until_decided(wire, copy)
         assert len(await stored(wire, copy.events, [f"{copy.prefix}.inbox.>"])) == 6

@@ -20,6 +20,7 @@ from tests.support import hostile_logs
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.raising import raises
 from tests.support.recorded_logs import (
+    Clock,
     EventItem,
     FileLog,
     Header,
@@ -100,12 +101,21 @@ def test_a_file_that_unfolds_to_many_times_its_size(tmp_path: Path, pack: Any) -
         list(LogFile(path).items())
 
 
+class NoPipeline:
+    """Sends nothing."""
+
+    async def drain(self) -> None:
+        pass
+
+
 async def read_every_way(path: Path) -> None:
     """Rebuild, audit, what-if and import of a file; raises whatever is no error of ours."""
 
     async def imported() -> None:
         file = LogFile(path)
-        for _ in Player(Subjects("pl"), BUILT_IN_KINDS, file.header, ImportResult()).messages(file, partial=True):
+        clock = Clock(file.header, None, shift=True, now=hostile_logs.NOW)
+        player = Player(Subjects("pl"), BUILT_IN_KINDS, file.header, clock, ImportResult())
+        async for _ in player.messages(file, NoPipeline(), partial=True):  # type: ignore[arg-type]
             pass
 
     async def rebuilt() -> None:

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, InvalidInput, LogFileDamaged
 from phaseline.schemas.records import Entity
 from phaseline.testing import replay
@@ -32,8 +35,10 @@ from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 from tests.support.recorded_logs import (
     Audit,
+    Clock,
     EventItem,
     FileLog,
+    Header,
     LogFile,
     LogPart,
     LogWriter,
@@ -243,9 +248,12 @@ async def test_a_log_that_is_not_as_expected(installation: OwnInstallation, tmp_
 # ---- import
 
 
-async def imported(wire: Wire, prefix: str, path: Path) -> None:
+async def imported(wire: Wire, prefix: str, path: Path, clock: Clock | None = None) -> None:
+    def now(header: Header) -> Clock:
+        return clock or Clock(header, None, shift=False, now=datetime.now(UTC))
+
     layout = await inspect(wire, Settings(prefix=prefix))
-    await import_log(Installation(wire, layout, KINDS), path)
+    await import_log(Installation(wire, layout, KINDS), path, now)
 
 
 @SHARED
@@ -379,6 +387,7 @@ async def test_bad_options(tmp_path: Path) -> None:
     for words, said in (
         (("log", "replay", "--audit", "--with", "x:Y"), "cannot be combined"),
         (("log", "replay", "--fail-on-difference"), "needs --with"),
+        (("log", "import", "x", "--speed", "fast"), "use 1x, 10x or max"),
         (("log", "replay", "--from", "now"), "no event lies after --from now"),
         (("log", "export", "x", "--to", "start"), "no event lies before --to start"),
     ):
@@ -386,3 +395,19 @@ async def test_bad_options(tmp_path: Path) -> None:
         assert (code, said in err) == (2, True), err
     code, _, err = await call("log", "replay", "--file", str(tmp_path / "none"))
     assert (code, "No such file" in err) == (2, True)
+
+
+async def test_imports_play_at_a_speed(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    """Events 200 ms apart, played at 2x, arrive about 100 ms apart and in order."""
+    other = replace(settings, prefix=f"{settings.prefix}-slow")
+    async with working(settings, wire, KINDS) as layout, working(other, wire, KINDS) as copy:
+        path = await exported(wire, layout, tmp_path / "x.plog")
+        header = LogFile(path).header
+        body = codec.encode({"specversion": "1.0", "id": "a", "source": "/x", "type": "cluster.create"})
+        with LogWriter(path, header) as log:
+            for number in range(4):
+                log.write(EventItem(number + 1, number * 200_000_000, f"c{number}.cluster.create", body))
+        await imported(wire, copy.prefix, path, Clock(header, 2.0, shift=False, now=datetime.now(UTC)))
+        found = await stored(wire, copy.events, [])
+        assert [message.subject.split(".")[3] for message in found] == ["c0", "c1", "c2", "c3"]
+        assert found[-1].time_ns - found[0].time_ns > 250_000_000

@@ -1,8 +1,10 @@
-"""Imports of a log: the states at their beginning; and the tables that a what-if names."""
+"""Imports of a log: their clock and the states at their beginning; and the tables that a what-if names."""
+
+from datetime import UTC, datetime
 
 import pytest
 
-from phaseline.engine.replay.import_log import ImportResult, Player
+from phaseline.engine.replay.import_log import Clock, ImportResult, Player
 from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.surfaces.testing.histories import event, play
@@ -18,6 +20,22 @@ from tests.support.raising import raises
 KINDS = BUILT_IN_KINDS
 
 
+def test_times_are_shifted_and_scaled() -> None:
+    second = 1_000_000_000
+    start = int(datetime(2026, 3, 1, 8, tzinfo=UTC).timestamp()) * second
+    header, now = (
+        Header(prefix="pl", partitions=1, since=start, until=start + 3600 * second),
+        datetime(2026, 5, 1, tzinfo=UTC),
+    )
+    fast = Clock(header, 10.0, shift=True, now=now)
+    assert fast.after(start + 60 * second) == 6.0
+    assert fast.moved("2026-03-01T08:10:00Z") == "2026-05-01T00:01:00+00:00"
+    at_once = Clock(header, None, shift=True, now=now)
+    assert at_once.after(start + 60 * second) == 0.0
+    assert at_once.moved("2026-03-01T09:00:00Z") == now.isoformat()
+    assert Clock(header, 1.0, shift=False, now=now).moved("2026-03-01T09:00:00Z") == "2026-03-01T09:00:00Z"
+
+
 def test_what_cannot_be_adopted_whole_is_counted() -> None:
     history = play(
         sample_kinds.KINDS,
@@ -26,11 +44,13 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
     states = [entity for found in history.tree.entities.values() for entity in found.values()]
     header = Header(prefix="pl", partitions=1)
     done = ImportResult()
-    player = Player(Subjects("to"), sample_kinds.KINDS, header, done)
+    player = Player(
+        Subjects("to"), sample_kinds.KINDS, header, Clock(header, None, shift=False, now=datetime.now(UTC)), done
+    )
     sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopt_events(states)}
     assert sent["to.events.o.orchard.adopt"]["phase"] == "Resting"
     assert (done.states, +done.partly, done.left_out) == (len(states), {"orchard": 1}, {})
-    without = Player(Subjects("to"), KINDS, header, ImportResult())
+    without = Player(Subjects("to"), KINDS, header, player.clock, ImportResult())
     assert without.adopt_events(states) == []
     assert without.done.left_out.total() == len(states)
 

@@ -4,6 +4,7 @@ Belongs here: writing them. Does not: reading them.
 """
 
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.support import hostile
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 NAMES = ("log.plog", "log.plog.zst", "log.plog.gz", "log.jsonl", "log.jsonl.zst", "log.jsonl.gz")
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
 BEGIN = 1_700_000_000 * SECOND
 
 

@@ -11,7 +11,7 @@ from phaseline.engine.replay import log_format
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states, is_reworded
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import ImportResult, Player, import_log
+from phaseline.engine.replay.import_log import Clock, ImportResult, Player, import_log
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Header, Item, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter

@@ -1,8 +1,10 @@
 """The command `import`: the events of a file, played into an installation.
 
-Belongs here: its options and messages. Does not: sending its events (`phaseline.engine.replay.import_log`).
+Belongs here: its options and messages. Does not: playing the file (`phaseline.engine.replay.import_log`).
 """
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -31,7 +33,8 @@ def _speed(text: str) -> float | str:
     name="import",
     cls=Page,
     examples=[
-        ("phaseline log import day.plog.zst", "into this installation"),
+        ("phaseline log import day.plog.zst", "as fast as possible"),
+        ("phaseline log import day.plog.zst --speed 10x --shift-time", "a day in 2.4 hours, with today's times"),
         ("phaseline log import day.plog.zst --prefix rehearsal", "into another installation"),
     ],
 )
@@ -50,13 +53,18 @@ def _speed(text: str) -> float | str:
 @click.option("--partial", is_flag=True, help="Import a damaged file as far as it can be read.")
 @options.connected
 @options.output("json", "yaml")
-def import_(settings: Settings, file: Path, *, partial: bool, most: int | None, output: Output) -> int | None:
+def import_(
+    settings: Settings, file: Path, *, speed: float | str, shift: bool, partial: bool, most: int | None, output: Output
+) -> int | None:
     """Publish the events of a file that `phaseline log export` wrote, in order.
 
     The file is checked first: nothing of a damaged file is sent. States at its beginning are sent as `adopt` events.
     Events that were stored within the last ten minutes are not stored again, so an interrupted import can be
     repeated.
     """
+
+    def clock(header: Header) -> Clock:
+        return Clock(header, None if isinstance(speed, str) else speed, shift=shift, now=datetime.now(UTC))
 
     async def work() -> None:
         async with on_installation(settings, "import") as installation:

@@ -22,7 +22,7 @@ from phaseline.engine.surfaces.client.surroundings import ALONE, Surroundings
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
-from phaseline.machines.compiler.nesting import nearest
+from phaseline.machines.compiler.relations import nearest
 from phaseline.machines.language.contact import HEARD_AT
 from phaseline.machines.language.endings import END, state_for_people
 from phaseline.machines.language.table import DELETED, Facet

@@ -15,7 +15,7 @@ from phaseline.engine.nats.streams import Layout, inspect
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import DEFAULT_WINDOW, Settings
 from phaseline.engine.worker.sites import edge_streams, event_sources, uplink
-from phaseline.engine.worker.sites.edge_names import EdgeNames, edge_of, tree_subjects
+from phaseline.engine.worker.sites.edge_names import FORMER_CONSUMERS, EdgeNames, edge_of, tree_subjects, trees_of
 from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas.errors import ApiFailed, NameUnknown, NoAnswer, SetupError
 
@@ -58,8 +58,7 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreOptions) -
     way = await uplink.find(wire, names)
     events = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
     changed = list[str]()
-    source: dict[str, Any] = next((one for one in events.get("sources") or () if one["name"] == names.inlet), {})
-    found = edge_streams.trees_taken(settings.prefix, source)
+    found = await _former_trees(way, events)
     trees = wanted.trees or found or (name,)
     tree_subjects(settings.prefix, trees)  # before anything is changed
     changed += await _inlet(way, events)
@@ -68,6 +67,7 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreOptions) -
     source = edge_streams.inlet_source(names, trees, layout.partitions, way.account_api)
     if await event_sources.take_in(wire, layout, source):
         changed.append(f"source of {layout.events}")
+    await _without_former(way.at_hub, names.inlet)
     taken = await _taken(way) or int((events.get("metadata") or {}).get(names.note, 0))
     made = await _store(way, settings, trees, wanted.max_bytes, taken)
     if made is not None:
@@ -166,16 +166,17 @@ async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
     config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
     wanted = edge_streams.store_source(way.names)
     is_there = bool(config.get("sources"))
-    is_changed = is_there and not event_sources.has_sources([wanted], config["sources"])
+    is_former = is_there and not event_sources.has_sources([wanted], config["sources"])
     is_older = store.last < taken and not store.renewed
     if is_older:  # its next number is one that the hub has had
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
         store.changed.append(f"numbers of {way.names.store} at the edge, from {taken + 1}")
-    is_other = store.renewed or is_older or is_changed
+    is_other = store.renewed or is_older or is_former
     if is_there and is_other:
         await way.at_hub(subject, {**config, "sources": []})
         taken = await _taken_at_last(way)
-    if (is_changed or not is_there) and 0 < taken <= store.last:
+    await _without_former(way.at_edge, way.names.store)
+    if (is_former or not is_there) and 0 < taken <= store.last:
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
     if not is_there or is_other:
         await way.at_hub(subject, {**config, "sources": [wanted]})
@@ -271,12 +272,13 @@ async def _not_taken(way: Uplink, layout: Layout) -> int:
 
 
 class EdgeSource(NamedTuple):
-    """The source by which EVENTS takes from an inlet.
+    """The source by which EVENTS takes from an inlet. is_former: whether an earlier version has made it.
 
     place: the sequence in the inlet of the last message that EVENTS has from there. lag: how many more there are.
     """
 
     trees: tuple[str, ...]
+    is_former: bool
     place: int
     lag: int
     error: str
@@ -292,10 +294,27 @@ async def added(wire: Wire, layout: Layout) -> dict[str, EdgeSource]:
         if edge is not None:
             now = live.get(source["name"], {})
             found[edge] = EdgeSource(
-                edge_streams.trees_taken(layout.prefix, source), int(now.get("seq", 0)), int(now.get("lag", 0)),
-                str((now.get("error") or {}).get("description", "")),
+                edge_streams.trees_taken(layout.prefix, source), edge_streams.is_former(source),
+                int(now.get("seq", 0)), int(now.get("lag", 0)), str((now.get("error") or {}).get("description", "")),
             )  # fmt: skip
     return found
+
+
+async def _former_trees(way: Uplink, events: dict[str, Any]) -> tuple[str, ...]:
+    """The trees that an edge has; none if it has not been added. events: EVENTS."""
+    sources: list[dict[str, Any]] = events.get("sources") or []
+    source = next((one for one in sources if one["name"] == way.names.inlet), {})
+    if not edge_streams.is_former(source):
+        return edge_streams.trees_taken(way.names.prefix, source)
+    found = await _config(way.at_hub, f"CONSUMER.INFO.{way.names.inlet}.{source['consumer']['name']}") or {}
+    one = found.get("filter_subject")
+    return trees_of(way.names.prefix, [one] if one else found.get("filter_subjects") or [])
+
+
+async def _without_former(api: Any, stream: str) -> None:
+    """Delete the consumer of a stream that earlier versions made: a store has only one."""
+    for name in FORMER_CONSUMERS:
+        await _asked(api, f"CONSUMER.DELETE.{stream}.{name}")
 
 
 async def _config(api: Any, question: str) -> dict[str, Any] | None:

@@ -9,6 +9,9 @@ from phaseline.engine.nats.accounts.users import EDGE_NAME, EDGE_PROBLEM
 from phaseline.schemas import subjects
 from phaseline.schemas.errors import BadSetting
 
+FORMER_CONSUMERS = ("hub", "events")
+"""The consumer of the store, and the one of the inlet, that earlier versions made."""
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeNames:

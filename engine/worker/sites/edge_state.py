@@ -16,7 +16,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.sites import adding, uplink
 from phaseline.engine.worker.sites.adding import NOT_FOUND, EdgeSource
 from phaseline.engine.worker.sites.edge_names import EdgeNames
-from phaseline.engine.worker.sites.edge_streams import INLET_BYTES, RETENTION
+from phaseline.engine.worker.sites.edge_streams import INLET_BYTES, RETENTION, is_former
 from phaseline.engine.worker.sites.uplink import Uplink
 from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 from phaseline.schemas.records import nanoseconds
@@ -35,7 +35,7 @@ NOT_KEPT = (
     "no worker removes from its inlet what EVENTS has: update the workers, and let their user publish "
     "{prefix}.edge.*.api.STREAM.PURGE.*, as `phaseline admin accounts` prints it"
 )
-NOT_LIMITS = "its inlet drops what EVENTS has, so a crash of the hub may double or lose its last events"
+FORMER = "an earlier version has added it, so a crash of the hub may double or lose its last events"
 CUT_BACK = (
     "its store is an older one: its last event has the number {last}, and the hub has had {taken}, so the next ones "
     "look like events that it has: stop the agents there, and {again}"
@@ -132,8 +132,9 @@ async def _edge(wire: Wire, names: EdgeNames, source: EdgeSource) -> EdgeState:
             raise
         return EdgeState(names.name, (), "incomplete", f"the hub has no inlet for it: {again}")
     hub = _Hub.read(inlet, source)
-    if inlet["config"]["retention"] != RETENTION:
-        return EdgeState(names.name, hub.trees, "incomplete", f"{NOT_LIMITS}: {again}", last_event=hub.last_event)
+    ups = inlet["config"].get("sources") or ()
+    if inlet["config"]["retention"] != RETENTION or source.is_former or any(map(is_former, ups)):
+        return EdgeState(names.name, hub.trees, "incomplete", f"{FORMER}: {again}", last_event=hub.last_event)
     if not source.lag and int(inlet["state"]["bytes"]) > INLET_BYTES // 2:
         hub = hub._replace(error=hub.error or NOT_KEPT.format(prefix=names.prefix))
     known = EdgeState(names.name, hub.trees, "away", "", None, hub.last_event, hub.last_contact)

@@ -22,7 +22,7 @@ from phaseline.schemas.records import SECOND
 INLET_BYTES = 256 << 20
 """The most bytes in an inlet. It is nearly empty unless EVENTS takes nothing; then the edge keeps what follows."""
 RETENTION = "limits"
-"""What an inlet keeps: all that nobody removes, also the last one that EVENTS has."""
+"""What an inlet keeps: all that nobody removes. In earlier versions it dropped what EVENTS had, also the last one."""
 UNTOLD = 1_000
 """The most messages that the hub has and a store has not been told about. The server fixes it.
 
@@ -87,5 +87,10 @@ def inlet_source(names: EdgeNames, trees: tuple[str, ...], partitions: int, acco
 
 
 def trees_taken(prefix: str, source: dict[str, Any]) -> tuple[str, ...]:
-    """The trees whose events EVENTS takes from an inlet."""
-    return trees_of(prefix, [one["src"] for one in source.get("subject_transforms") or ()])
+    """The trees whose events EVENTS takes from an inlet; none if an earlier version has made its source."""
+    return () if is_former(source) else trees_of(prefix, [one["src"] for one in source.get("subject_transforms") or ()])
+
+
+def is_former(source: dict[str, Any]) -> bool:
+    """Whether an earlier version has made a source: with a consumer of ours."""
+    return "consumer" in source
