@@ -59,11 +59,6 @@ def quote(token: str) -> str:
     return _FORBIDDEN.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), token)
 
 
-def is_plain(text: str) -> bool:
-    """Whether `quote` would change nothing in a text."""
-    return _FORBIDDEN.search(text) is None
-
-
 def unquote(token: str) -> str:
     """The name that an encoded token holds; raises `BadSubject` if `quote` would encode it in another way."""
     try:
