@@ -38,8 +38,23 @@ SAY_AGAIN = 30.0
 """Seconds between two log lines that say that no server is reached."""
 Callback = Callable[[str, bytes, bytes | None, str], None]
 """Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
+Taker = Callable[[list[frames.Received]], None]
+"""Called with the messages of a subscription that came together."""
 
 log = logs.get_logger(__name__)
+
+
+def one_by_one(callback: Callback) -> Taker:
+    """What calls `callback` for each message. One on which it fails does not keep the next one from it."""
+
+    def take(messages: list[frames.Received]) -> None:
+        for one in messages:
+            try:
+                callback(*one)
+            except Exception:
+                log.exception("subscriber_failed", subject=one[0])
+
+    return take
 
 
 class Connection(Client):
@@ -51,7 +66,7 @@ class Connection(Client):
         super().__init__()
         self._settings = settings
         self._down, self._up, self._denied = down, up, denied
-        self._callbacks: dict[int, Callback] = {}
+        self._takers: dict[int, Taker] = {}
         self._first_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
@@ -204,30 +219,30 @@ class Connection(Client):
             self._pending, self._pending_data_size = [], 0
         await super()._send_ping(future)
 
-    async def subscribe_with(self, subject: str, callback: Callback, queue: str = "") -> int:
-        """Call `callback` for each message, in the read loop. Returns the id for `unsubscribe_from`.
+    async def subscribe_with(self, subject: str, take: Taker, queue: str = "") -> int:
+        """Call `take` with the messages that come, in the read loop. Returns the id for `unsubscribe_from`.
 
         queue: of all subscriptions with this queue name, one gets each message.
         """
-        self._callbacks[self._sid + 1] = callback
+        self._takers[self._sid + 1] = take
         # With a future nats-py starts no task for the messages of a subscription. They never reach nats-py.
         sub = await self.subscribe(subject, queue, future=asyncio.get_running_loop().create_future())
         return sub._id  # noqa: SLF001  # nats-py has no public id of a subscription
 
     async def unsubscribe_from(self, sid: int) -> None:
         """End a subscription. Its callback is not called again."""
-        self._callbacks.pop(sid, None)
+        self._takers.pop(sid, None)
         if self._subs.pop(sid, None) is not None and self.is_connected:
             await self._send_unsubscribe(sid)
 
-    def _deliver(self, sid: int, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
-        callback = self._callbacks.get(sid)
-        if callback is None:
+    def _deliver(self, sid: int, messages: list[frames.Received]) -> None:
+        take = self._takers.get(sid)
+        if take is None:
             return
         try:
-            callback(subject, data, block, reply)
+            take(messages)
         except Exception:
-            log.exception("subscriber_failed", subject=subject)
+            log.exception("subscriber_failed", subject=messages[0][0])
 
     async def _read_loop(self) -> None:
         receiving = _Receiving(frames.Parser(self._deliver, self._control), self)

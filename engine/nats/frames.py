@@ -8,16 +8,18 @@ from collections.abc import Callable, Mapping
 
 Headers = Mapping[str, str]
 Control = Callable[[bytes], None]
-Delivery = Callable[[int, str, bytes, bytes | None, str], None]
-"""Called with subscription id, subject, data, raw header block or None, reply subject or ""."""
+Received = tuple[str, bytes, bytes | None, str]
+"""A message: its subject, its data, its raw header block or None, its reply subject or ""."""
+Delivery = Callable[[int, list[Received]], None]
+"""Called with the id of a subscription, and with messages for it that follow each other."""
 
 STATUS = "Status"
 DESCRIPTION = "Description"
 ERROR, CODE = "Nats-Service-Error", "Nats-Service-Error-Code"
 """The headers that say that the answer of a NATS service is an error."""
 MAX_LINE = 64 * 1024
-MESSAGES = (b"HMSG ", b"MSG ")
-"""The beginnings of the lines of messages, with and without headers. All other lines are control lines."""
+MESSAGES = ("HMSG", "MSG")
+"""The first words of the lines of messages, with and without headers. All other lines are control lines."""
 
 
 class BadFrame(ValueError):
@@ -62,8 +64,15 @@ def read_headers(block: bytes) -> dict[str, str]:
     return headers
 
 
+LONGEST = 6
+"""The words of the line of a message with headers and a reply subject, as nearly all have them."""
+
+
 class Parser:
-    """Splits the received bytes into messages and control lines; calls `deliver` and `control` for them, in order."""
+    """Splits the received bytes into messages and control lines; calls `deliver` and `control` for them, in order.
+
+    Messages of one subscription that follow each other are delivered together.
+    """
 
     def __init__(self, deliver: Delivery, control: Control) -> None:
         self._deliver = deliver
@@ -72,9 +81,13 @@ class Parser:
         """The beginning of a frame that is not complete."""
         self._need = 0
         """How many bytes of it there must be before another look at it is worth its time."""
+        self._run = list[Received]()
+        """Messages that are not delivered yet, all of one subscription."""
+        self._sid = 0
+        """The id of that subscription."""
 
     def parse(self, data: bytes) -> None:
-        """Parse received bytes; raises `BadFrame`."""
+        """Parse received bytes; raises `BadFrame` once all before it is delivered."""
         block = data
         if self._rest:
             self._rest += data
@@ -82,10 +95,13 @@ class Parser:
                 return
             block = bytes(self._rest)
         self._need = 0
-        self._rest = bytearray(block[self._split(block) :])
+        try:
+            self._rest = bytearray(block[self._split(block) :])
+        finally:
+            self._pass_on()
 
     def _split(self, block: bytes) -> int:
-        """Deliver all frames of a block; returns where the first incomplete one begins."""
+        """Take all frames of a block; returns where the first incomplete one begins."""
         begin, length = 0, len(block)
         while begin < length:
             end = block.find(b"\r\n", begin)
@@ -93,33 +109,39 @@ class Parser:
                 if length - begin > MAX_LINE:
                     raise BadFrame(f"no end of line within {MAX_LINE} bytes after {block[begin : begin + 80]!r}")
                 break
-            if not block.startswith(MESSAGES, begin):
+            words = str(block[begin:end], "utf-8", "surrogateescape").split(" ")
+            if words[0] not in MESSAGES:
+                self._pass_on()
                 self._control(block[begin:end])
                 begin = end + 2
                 continue
-            after = self._message(block, begin, end, length)
-            if after < 0:
-                self._need = -after - begin
+            try:
+                _, subject, sid, reply, head, size = words if len(words) == LONGEST else _filled(words)
+                start, number = end + 2, int(sid)
+                body, stop = start + int(head), start + int(size)
+            except ValueError as error:
+                raise BadFrame(f"malformed line {block[begin:end][:80]!r}") from error
+            if stop + 2 > length:
+                self._need = stop + 2 - begin
                 break
-            begin = after
+            if number != self._sid:
+                self._pass_on()
+                self._sid = number
+            self._run.append((subject, block[body:stop], block[start:body] or None, reply))
+            begin = stop + 2
         return begin
 
-    def _message(self, block: bytes, begin: int, end: int, length: int) -> int:
-        """Deliver the message whose line is `block[begin:end]`; returns its end, negative where bytes are missing."""
-        words = str(block[begin:end], "utf-8", "surrogateescape").split(" ")
-        try:
-            size = int(words[-1])
-            head = int(words[-2]) if words[0] == "HMSG" else 0
-            sid = int(words[2])
-        except (ValueError, IndexError) as error:
-            raise BadFrame(f"malformed line {block[begin:end][:80]!r}") from error
-        start = end + 2
-        stop = start + size
-        if stop + 2 > length:
-            return -(stop + 2)
-        if head:
-            reply = words[3] if len(words) == 6 else ""
-            self._deliver(sid, words[1], block[start + head : stop], block[start : start + head], reply)
-        else:
-            self._deliver(sid, words[1], block[start:stop], None, words[3] if len(words) == 5 else "")
-        return stop + 2
+    def _pass_on(self) -> None:
+        """Deliver what was taken."""
+        if self._run:
+            run, self._run = self._run, []
+            self._deliver(self._sid, run)
+
+
+def _filled(words: list[str]) -> list[str]:
+    """The words of a line that lacks a reply subject or the size of headers, with what stands for none."""
+    if words[0] == "MSG":
+        words.insert(-1, "0")
+    if len(words) < LONGEST:
+        words.insert(3, "")
+    return words

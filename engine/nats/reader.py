@@ -25,6 +25,7 @@ BUFFER = 3_000
 """Messages that are buffered or requested, at most."""
 BUFFER_BYTES = 16 << 20
 """Buffered bytes above which no more messages are requested."""
+_BYTES_EACH = BUFFER_BYTES // BUFFER
 LEAST_BUFFER = 300
 """The least messages that are buffered or requested, where many readers share the memory of one."""
 OVERHEAD = 64 << 10
@@ -68,20 +69,22 @@ class Reader:
 
     def __init__(
         self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", least: int = 0,
-        among: int = 1,
+        room: int = BUFFER,
     ) -> None:  # fmt: skip
         """Read the messages whose subject matches one of `filters`; all messages if there is none.
 
         least: a message of them that was there. In a cluster the end is not before it, whoever answers for the leader;
         if it was deleted since, that is believed after a while.
-        among: how many readers are read side by side, and share the memory of one.
+        room: how many messages are buffered or requested, at most.
         """
-        self._room = max(LEAST_BUFFER, BUFFER // among)
-        self._batch, self._most_bytes = min(consumer.BATCH, self._room // 3), BUFFER_BYTES // among
+        self._room = max(LEAST_BUFFER, room)
+        self._batch, self._most_bytes = min(consumer.BATCH, self._room // 3), min(BUFFER_BYTES, _BYTES_EACH * room)
         self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
         self._buffer: deque[Stored] = deque()
         self._arrived = asyncio.Event()
         self._name, self._inbox, self._sid = "", "", 0
+        self._before_numbers: str | None = None
+        """With what the reply subjects of messages of the consumer begin; None before the first one."""
         self._requested = 0
         """Messages that are requested and have not come."""
         self._request_bytes = 0
@@ -178,10 +181,15 @@ class Reader:
         if self._failure is not None and not self._buffer:
             raise self._failure
         buffer = self._buffer
-        taken = [buffer.popleft() for _ in range(min(limit, len(buffer)))]
+        if len(buffer) <= limit:
+            taken = [*buffer]
+            buffer.clear()
+            self._buffered_bytes = 0
+        else:
+            taken = [buffer.popleft() for _ in range(limit)]
+            self._buffered_bytes -= sum([len(message.data) for message in taken])
         if taken:
             self._taken = taken[-1].sequence
-            self._buffered_bytes -= sum([len(message.data) for message in taken])
         if not buffer and self._failure is None:
             self._arrived.clear()
         self._request()
@@ -197,7 +205,7 @@ class Reader:
         self._name = f"r{secrets.token_hex(6)}"
         self._inbox = self._wire.inbox()
         self._requested = self._delivered = 0
-        self._sid = await self._wire.subscribe(self._inbox, self._received)
+        self._sid = await self._wire.subscribe_to_many(self._inbox, self._received)
         created = await self._wire.api(
             f"CONSUMER.CREATE.{self._stream}.{self._name}",
             consumer.create_request(self._stream, self._name, self._filters, self._start, self._last),
@@ -231,26 +239,49 @@ class Reader:
                 return  # after the reconnect a new consumer is created
             self._requested += self._batch
 
-    def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
-        """Buffer a message. Its reply subject holds the consumer, the sequences, the time and the number pending."""
-        if subject == self._inbox:
-            self._on_status(block)
-            return
+    def _received(self, messages: list[frames.Received]) -> None:
+        """Buffer messages. Their reply subjects hold the consumer, the sequences, the time and what is pending."""
+        found, delivered = list[Stored](), self._delivered
+        for subject, data, block, reply in messages:
+            numbers = reply.rsplit(".", 4)
+            if numbers[0] != self._before_numbers:
+                if subject == self._inbox:
+                    self._keep(found)
+                    self._on_status(block)
+                    found, delivered = [], self._delivered
+                    continue
+                numbers = self._numbers_in(reply)
+                if not numbers:
+                    continue
+            delivered += 1
+            if int(numbers[2]) != delivered:
+                self._keep(found)
+                self._note_gap(int(numbers[2]))
+                return
+            found.append(Stored(subject, data, int(numbers[1]), int(numbers[3]), int(numbers[4]), block))
+        self._keep(found)
+
+    def _numbers_in(self, reply: str) -> list[str]:
+        """The reply subject of a message, cut before its sequences, its time and what is pending; empty if not ours."""
         tokens = reply.split(".")
         first = 5 if len(tokens) == 9 else 7
         if tokens[first - 2] != self._name:
+            return []
+        self._before_numbers = ".".join(tokens[:first])
+        return [self._before_numbers, *tokens[first : first + 4]]
+
+    def _keep(self, found: list[Stored]) -> None:
+        """Buffer messages that followed each other."""
+        if not found:
             return
-        self._delivered += 1
-        sequence, delivered, time_ns, pending = map(int, tokens[first : first + 4])
-        if delivered != self._delivered:
-            self._note_gap(delivered)
-            return
-        self._requested -= 1
+        last = found[-1]
+        self._delivered += len(found)
+        self._requested -= len(found)
         self._silent_checks = 0
-        self._last, self.pending, self.idle = sequence, pending, False
-        self._buffered_bytes += len(data)
-        self._buffer.append(Stored(subject, data, sequence, time_ns, pending, block))
-        if self._end is None and (not pending or self._delivered >= self._backlog):
+        self._last, self.pending, self.idle = last.sequence, last.pending, False
+        self._buffered_bytes += sum([len(one.data) for one in found])
+        self._buffer.extend(found)
+        if self._end is None and (not last.pending or self._delivered >= self._backlog):
             self._end_known()
         self._arrived.set()
 

@@ -239,14 +239,14 @@ class StreamReader(Protocol):
 
 def reader_of(
     wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = (),
-    least: int = 0, among: int = 1,
+    least: int = 0, room: int = BUFFER,
 ) -> StreamReader:  # fmt: skip
     """A reader, not open yet. feed: where the server tells of new messages, for users without consumers.
 
-    least: as for `Reader`. among: how many readers with consumers are read side by side, and share the memory of one.
+    least, room: as for `Reader`.
     """
     if wire.has_consumers:
-        return Reader(wire, stream, filters, start, least, among)
+        return Reader(wire, stream, filters, start, least, room)
     return DirectReader(wire, stream, filters, start, feed)
 
 

@@ -17,7 +17,7 @@ from phaseline.engine import logs
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.accounts import roles
 from phaseline.engine.nats.api_reply import Ack, Reply, read_ack, read_reply
-from phaseline.engine.nats.connection import Callback, Connection
+from phaseline.engine.nats.connection import Callback, Connection, Taker, one_by_one
 from phaseline.engine.nats.frames import Headers
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import (
@@ -362,7 +362,12 @@ class Wire:
         queue: of all subscriptions with this queue name, one gets each message.
         """
         self._check_open()
-        return await self._connection.subscribe_with(subject, callback, queue)
+        return await self._connection.subscribe_with(subject, one_by_one(callback), queue)
+
+    async def subscribe_to_many(self, subject: str, take: Taker) -> int:
+        """As `subscribe`, for who gets thousands of messages: `take` gets those that came together."""
+        self._check_open()
+        return await self._connection.subscribe_with(subject, take)
 
     async def unsubscribe(self, sid: int) -> None:
         """End a subscription. Its callback is not called again."""

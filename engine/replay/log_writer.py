@@ -12,6 +12,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +25,7 @@ from phaseline.schemas import libraries
 from phaseline.schemas.errors import BadLogFile
 
 LEVEL = 3
-PIECE = 1 << 16
+PIECE = 1 << 18
 """Bytes that are hashed and compressed at a time, at least."""
 STANDARD = Path("-")
 FLUSH_FRAME = 1
@@ -36,6 +37,7 @@ class LogWriter:
 
     The file appears under its name when it is complete. `-` is standard output, as JSON lines. Raises `BadLogFile` if
     the file cannot be opened.
+    A thread hashes and compresses a piece while the next one is made, for both let other threads run meanwhile.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -47,11 +49,14 @@ class LogWriter:
         self._digest = hashlib.sha256()
         self.counts: Counter[str] = Counter()
         self._written = 0
-        """The bytes that went to the file, uncompressed."""
+        """The bytes that were passed on to the file, uncompressed."""
         self._waiting = bytearray()
         """The bytes that wait to go there, so that many are hashed and compressed at a time."""
         self._file: IO[bytes] = io.BytesIO()
         self._under: IO[bytes] = self._file
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._storing: Future[None] | None = None
+        """The piece that was passed on last, if nobody has waited for it."""
 
     def __enter__(self) -> Self:
         try:
@@ -71,8 +76,8 @@ class LogWriter:
         """Write the next items."""
         for shape, count in Counter(map(type, items)).items():
             self.counts[ITEM_NAMES[shape]] += count
-        for item in items:
-            self._put(item)
+        self._waiting += b"".join(map(self._form, items))
+        self._pass_on(PIECE)
 
     @property
     def unpacked(self) -> int:
@@ -85,26 +90,44 @@ class LogWriter:
         Returns how many bytes the file has then, and how many these unfold to.
         """
         self._pass_on()
+        self._settle()
         self._file.flush(FLUSH_FRAME)  # type: ignore[call-arg]  # that of zstandard
         return self._under.tell(), self.unpacked
 
     def _put(self, part: Part) -> None:
         self._waiting += self._form(part)
-        if len(self._waiting) >= PIECE:
-            self._pass_on()
+        self._pass_on(PIECE)
 
-    def _pass_on(self) -> None:
-        """Let what waits go to the file."""
-        waiting, self._waiting = self._waiting, bytearray()
-        self._written += len(waiting)
-        self._digest.update(waiting)
-        self._file.write(waiting)
+    def _pass_on(self, least: int = 0) -> None:
+        """Let what waits go to the file, if that are so many bytes; raises the error of the piece before."""
+        if len(self._waiting) >= least:
+            waiting, self._waiting = self._waiting, bytearray()
+            self._written += len(waiting)
+            self._settle()
+            if self.path == STANDARD:
+                self._store(waiting)  # who reads a pipe may let it wait for ever, and a thread cannot be interrupted
+            else:
+                self._storing = self._thread.submit(self._store, waiting)
+
+    def _store(self, piece: bytearray) -> None:
+        self._digest.update(piece)
+        self._file.write(piece)
+
+    def _settle(self) -> None:
+        """Wait until all that was passed on is in the file; raises the error of that."""
+        storing, self._storing = self._storing, None
+        if storing is not None:
+            storing.result()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         is_whole = False
         try:
+            with self._thread:  # waits for what it does
+                if kind is None:
+                    self._pass_on()
+                    self._settle()
             self._complete(is_whole=kind is None)
             is_whole = kind is None
         finally:
@@ -115,7 +138,6 @@ class LogWriter:
         """Write what is left to the disk."""
         counts = self.counts
         if is_whole:
-            self._pass_on()
             counted = (counts["state"], counts["event"], counts["record"], counts["expected"])
             self._file.write(self._form(End(*counted, self._digest.hexdigest())))
         if self._file is not self._under:

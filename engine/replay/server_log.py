@@ -172,7 +172,7 @@ class ServerLog:
         least = 0
         if behind is not None:
             least = (await standing(wire, log, filter_, lambda _: True, behind)).end
-        reader = reader_of(wire, log, [filter_], start, least=least, among=len(self.own_partitions()))
+        reader = reader_of(wire, log, [filter_], start, least=least, room=BUFFER // len(self.own_partitions()))
         notes = purge.notes(self.installation, partition)
         cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition), notes)
         await cursor.fetch()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,16 +27,17 @@ def test_frames_survive_being_cut_anywhere(messages: list[Any], cuts: list[int])
     for number, (subject, data, headers, reply) in enumerate(messages):
         block = frames.header_block(headers) if headers else None
         sizes = f"{len(block)} {len(block) + len(data)}" if block else f"{len(data)}"
-        words = ["HMSG" if block else "MSG", subject, "7", *([reply] if reply else []), sizes]
+        sid = "7" if number % 3 else "12"
+        words = ["HMSG" if block else "MSG", subject, sid, *([reply] if reply else []), sizes]
         stream += " ".join(words).encode() + b"\r\n" + (block or b"") + data + b"\r\n"
-        wanted.append((7, subject, data, block, reply))
+        wanted.append((int(sid), subject, data, block, reply))
         if number % 2:
             stream += b"PING\r\n"
             wanted.append(b"PING")
         assert block is None or frames.read_headers(block) == headers
     found: list[Any] = []
 
-    parser = frames.Parser(lambda *message: found.append(message), found.append)
+    parser = frames.Parser(lambda sid, some: found.extend((sid, *one) for one in some), found.append)
     rest = stream
     for cut in [*cuts, len(stream)]:
         parser.parse(rest[:cut])
@@ -51,3 +53,20 @@ def test_a_status_is_a_header_too() -> None:
         "Nats-Pending-Messages": "3",
     }
     assert frames.read_headers(b"NATS/1.0 503\r\n\r\n") == {"Status": "503"}
+
+
+def test_messages_of_one_subscription_that_come_together_are_delivered_together() -> None:
+    found: list[tuple[int, int]] = []
+    parser = frames.Parser(lambda sid, some: found.append((sid, len(some))), lambda _: found.append((0, 0)))
+    parser.parse(
+        b"MSG a 7 1\r\nx\r\n" * 3 + b"MSG a 12 1\r\nx\r\nPING\r\n" + b"MSG a 12 1\r\nx\r\n" * 2 + b"MSG a 12 1\r\n"
+    )
+    assert found == [(7, 3), (12, 1), (0, 0), (12, 2)]
+
+
+def test_what_stands_before_a_broken_frame_is_delivered() -> None:
+    found: list[frames.Received] = []
+    parser = frames.Parser(lambda _, some: found.extend(some), lambda _: None)
+    with pytest.raises(frames.BadFrame):
+        parser.parse(b"MSG a 7 b 1\r\nx\r\nMSG a x 1\r\ny\r\n")
+    assert found == [("a", b"x", None, "b")]

@@ -59,7 +59,7 @@ async def test_after_bytes_that_cannot_be_read_a_connection_comes_back(pieces: t
         got: asyncio.Queue[bytes] = asyncio.Queue()
         back = asyncio.Event()
         wire.on_reconnect(back.set)
-        wire._connection._callbacks[1] = lambda _, data, *__: got.put_nowait(data)
+        wire._connection._takers[1] = lambda some: got.put_nowait(some[-1][1])
         async with asyncio.timeout(20):
             while await got.get() != b"hello":
                 pass

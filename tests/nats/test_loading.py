@@ -144,7 +144,7 @@ async def test_partitions_that_cannot_be_read_together_read_for_themselves(
         await publish(wire, list(fleet.built(4, 3)))
         await until_decided(wire, layout)
 
-    def failing(_: object, stream: str, __: object) -> Reader:
+    def failing(_: object, stream: str, __: object, **___: object) -> Reader:
         raise RequestTimedOut(subject=stream, seconds=1.0, hint="")
 
     monkeypatch.setattr(load_together, "Reader", failing)

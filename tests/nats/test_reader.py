@@ -179,7 +179,7 @@ async def test_a_closed_reader_needs_no_collection_of_garbage(wire: Wire, settin
 async def test_readers_side_by_side_share_the_memory_of_one(wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, BUFFER)
-    async with Reader(wire, stream, [], among=100) as reader:
+    async with Reader(wire, stream, [], room=BUFFER // 100) as reader:
         found = await take(reader, 1)
         await wire.flush(LIMIT)
         assert 0 < reader.buffered < LEAST_BUFFER

@@ -83,6 +83,8 @@ def test_a_record_on_the_subject_of_another_entity_counts_nowhere(number: int) -
         ("pl.state.x.node.c0", "node", "c0", False),
         ("pl.state.0.nodes.c0", "node", "c0", False),
         ("pl.state.0.node.xc0", "node", "c0", False),
+        ("pl.state.0.node", "node", "c0", False),
+        ("pl.state.0.node.c0 x", "node", "c0 x", False),
         ("pl.mark.0.transition.mark.-.-.node.c0.p.n0", "node", "c0/p/n0", True),
         ("pl.mark.0.transition.mark.-.-.node.c0", "mark", "node/c0", False),
         ("pl.log.0.transition.node.phase.node.c0", "node", "c0", True),

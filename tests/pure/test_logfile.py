@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -165,6 +167,18 @@ def test_an_export_that_breaks_off_leaves_no_file(tmp_path: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_disk_that_takes_no_more_leaves_no_file(tmp_path: Path, name: str) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"), LogWriter(tmp_path / name, HEADER) as log:
+            log.write_all([StateItem(os.urandom(1 << 16)) for _ in range(16)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert list(tmp_path.iterdir()) == []
 
 

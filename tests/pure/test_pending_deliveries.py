@@ -35,8 +35,8 @@ class Story(NamedTuple):
         return Story(then, (*self.records, *then.transitions))
 
 
-def known(found: Story) -> PendingDeliveries:
-    pending = PendingDeliveries()
+def known(found: Story, *, repeats: bool = True) -> PendingDeliveries:
+    pending = PendingDeliveries(repeats=repeats)
     for record in found.records:
         pending.take(record)
     return pending
@@ -111,6 +111,21 @@ def test_what_is_over_is_forgotten() -> None:
     pending = known(told(ended, word="end"))
     pending.sweep(BEGAN + 3 * ALERT_AFTER)
     assert set(pending.notices) == {"down/2"}
+
+
+def test_what_is_over_is_kept_for_long_only_where_states_are_repeated() -> None:
+    ended = told(closed(told(began("down/1"))).event("delivery", "queued", "down/1/ops", {"word": "end"}), word="end")
+    for seconds, repeats, is_kept in ((30, False, True), (90, False, False), (90, True, True)):
+        pending = known(ended, repeats=repeats)
+        pending.sweep(BEGAN + seconds * SECOND)
+        assert bool(pending.notices) is is_kept
+        assert any(pending._heard.values()) is is_kept
+    for record in ended.records[-1:]:  # it is told again after that
+        pending = known(ended, repeats=False)
+        pending.sweep(BEGAN + 90 * SECOND)
+        pending.take(record)
+        pending.sweep(BEGAN + 95 * SECOND)
+        assert not any(pending._heard.values())
 
 
 def test_for_how_long_a_receiver_is_not_reached() -> None:

@@ -21,6 +21,8 @@ from phaseline.schemas.errors import PhaselineError
 
 GATHER = 0.05
 """Seconds without another partition that begins to load, after which reading begins."""
+ROOM = 5 * BUFFER
+"""Messages that the one reader buffers, so that each of many partitions gets a few hundred of them at a time."""
 
 log = logs.get_logger(__name__)
 
@@ -84,10 +86,10 @@ class Loading:
         await asyncio.gather(*(one.begins() for one in self._waiting.values()))
         start, last = len(f"{installation.prefix}.state."), 0
         filters = [f"{installation.prefix}.state.*.>"]
-        async with Reader(installation.wire, installation.layout.state, filters) as reader:
+        async with Reader(installation.wire, installation.layout.state, filters, room=ROOM) as reader:
             while not reader.caught_up:
                 found = defaultdict[str, list[Stored]](list)
-                for one in await reader.take(BUFFER):
+                for one in await reader.take(ROOM):
                     found[one.subject[start:].partition(".")[0]].append(one)
                     last = one.sequence
                 for name, some in found.items():

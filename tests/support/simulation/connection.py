@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phaseline.engine.nats.connection import Callback
+from phaseline.engine.nats.connection import Taker
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import NatsUnreachable
 from tests.support.simulation.world import Process, ProcessLoop, World
@@ -155,7 +155,7 @@ class VirtualConnection:
         self.process: Process = loop.process
         self._settings, self._down, self._up = settings, down, up
         self.server: VirtualServer = loop.process.world.servers[settings.nats[0]]
-        self._callbacks: dict[int, tuple[str, str, Callback]] = {}
+        self._callbacks: dict[int, tuple[str, str, Taker]] = {}
         self._sid = 0
         self._session: Session | None = None
         self._is_closed = False
@@ -244,10 +244,10 @@ class VirtualConnection:
         async with asyncio.timeout(timeout):
             await answered
 
-    async def subscribe_with(self, subject: str, callback: Callback, queue: str = "") -> int:
-        """Call `callback` for each message."""
+    async def subscribe_with(self, subject: str, take: Taker, queue: str = "") -> int:
+        """Call `take` for each message."""
         self._sid += 1
-        self._callbacks[self._sid] = subject, queue, callback
+        self._callbacks[self._sid] = subject, queue, take
         if self._session is not None:
             self._session.up(self.server.subscribe, self._session, self._sid, subject, queue)
         return self._sid
@@ -261,7 +261,7 @@ class VirtualConnection:
         """Hand a message to whoever subscribed, if the connection is still the same."""
         found = self._callbacks.get(sid)
         if found is not None and self._session is session:
-            found[2](subject, data, block, reply)
+            found[2]([(subject, data, block, reply)])
 
 
 def _set(answered: "asyncio.Future[None]") -> None:

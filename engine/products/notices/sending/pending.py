@@ -14,10 +14,12 @@ from phaseline.engine.products.notices.fold.following import LOST_TRACK
 from phaseline.machines.kinds.notices.delivery import FAILED, QUEUED, SENT
 from phaseline.machines.kinds.notices.notice import CLEARING, CLOSED, GIVEN_BACK, OPEN, TAKEN
 from phaseline.machines.language.table import DELETED
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.records import SECOND, Entity, Transition
 
 DONE = (SENT, DELETED)
 """In these phases of a delivery nothing is to be sent."""
+LATELY = 60 * SECOND
+"""For how long what is over is kept, ns: the deliveries of its end come right behind it."""
 
 
 class PendingDelivery(NamedTuple):
@@ -75,7 +77,9 @@ class PendingDelivery(NamedTuple):
 class PendingDeliveries:
     """All deliveries that are not done, and the notices that are open or have such a delivery."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, repeats: bool = False) -> None:
+        """Nothing is known yet. repeats: whether `states_for` is asked, which also tells what is over lately."""
+        self._kept = 2 * ALERT_AFTER if repeats else LATELY
         self._waiting: dict[str, dict[str, PendingDelivery]] = {}
         self._heard: dict[str, dict[str, str]] = {}
         self.notices: dict[str, Entity] = {}
@@ -130,10 +134,12 @@ class PendingDeliveries:
         needed = {one.notice for found in self._waiting.values() for one in found.values()}
         for notice, entity in [*self.notices.items()]:
             phase = entity.facets[0].state.phase
-            if notice not in needed and phase in (CLOSED, DELETED) and now - _closed_at(entity) > 2 * ALERT_AFTER:
+            if notice not in needed and phase in (CLOSED, DELETED) and now - _closed_at(entity) > self._kept:
                 del self.notices[notice]
-                for found in self._heard.values():
-                    found.pop(notice, None)
+        self._heard = {
+            receiver: {notice: told for notice, told in found.items() if notice in self.notices}
+            for receiver, found in self._heard.items()
+        }
 
 
 def _closed_at(entity: Entity) -> int:

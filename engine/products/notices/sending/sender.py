@@ -94,7 +94,8 @@ class NoticeSender:
         """client: of the installation of notices, which has this prefix. wire: for receivers on NATS."""
         self.client, self.receivers, self.counts, self.wire = client, receivers, counts, wire
         self.source = f"phaseline/{prefix}"
-        self.pending = PendingDeliveries()
+        self._repeats = any(one.type == "alertmanager" for one in receivers.values())
+        self.pending = PendingDeliveries(repeats=self._repeats)
         self._ahead = 0
         """How much the clock of the server is ahead of this one, ns."""
         self._queues = {name: ReceiverQueue(self, one) for name, one in receivers.items()}
@@ -128,11 +129,12 @@ class NoticeSender:
                 await asyncio.sleep(AGAIN)
 
     async def _followed(self) -> None:
-        view, found = await self.client.at(NOW), PendingDeliveries()
+        view, found = await self.client.at(NOW), PendingDeliveries(repeats=self._repeats)
         for record in sorted([one async for one in view.unsorted()], key=lambda one: one.time_ns):
             found.take(record)
         installation = await session_of(self.client).installation()
         self._ahead = await installation.server_time() - time.time_ns()
+        found.sweep(self.now())
         self.pending = found
         for queue in self._queues.values():
             queue.news.set()
