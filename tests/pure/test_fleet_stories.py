@@ -462,7 +462,7 @@ def test_a_failure_keeps_its_reason_until_its_own_deployment_is_applied() -> Non
     again = other.event("bundle_deployment", "target", ON, {"deployment_id": "v1"})
     assert why(again) == ("ErrApplied", "quota")
     applied = again.event("bundle_deployment", "applied", ON, {"deployment_id": "v1"})
-    assert why(applied) == ("Ready", "")
+    assert why(applied) == ("NotAssessed", "")
     assert "failed" not in applied.entity("bundle_deployment", ON).attributes
 
 

@@ -2,7 +2,7 @@
 
 Belongs here: how a name may be written, what a shell offers for it, and which commands say that kinds are left out.
 Does not: the check of a name against the tables (`phaseline.engine.log.latest`), finding broken kinds
-(`compiler.packages.broken_kinds`), reading states.
+(`compiler.packages`), reading states.
 """
 
 import asyncio
