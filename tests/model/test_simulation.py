@@ -229,7 +229,7 @@ def test_a_former_leader_that_knows_of_no_archive_loses_no_record(*, asks_behind
         plant.world.complete(plant.world.process("archiver"), plant.operated(archived))
         before = plant.archive.held()
         assert before[1].keys() - plant.hub.streams["pl-LOG"].messages.keys(), "it was trimmed"
-        without = nullcontext() if asks_behind else mock.patch.object(foreign, "written", unasked)
+        without = nullcontext() if asks_behind else mock.patch.object(foreign, "barrier", unasked)
         with former_leader(plant, moment, ("STREAM.MSG.GET",), "pl.tables.") as asked, without:
             plant.world.complete(plant.world.process("archiver"), plant.operated(archived))
         assert asked

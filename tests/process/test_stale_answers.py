@@ -117,7 +117,9 @@ async def test_counts_say_since_when_a_part_is_silent(silent: dict[str, int], sh
 async def test_the_counts_of_fleet(shell: Shell, client: Client) -> None:
     for cluster in ("east", "west"):
         await client.publish("bundle_deployment", "target", f"infra/web/{cluster}", {"deployment_id": "d"})
-        await client.publish_and_wait("bundle_deployment", "applied", f"infra/web/{cluster}", {"deployment_id": "d"})
+        await client.publish("bundle_deployment", "applied", f"infra/web/{cluster}", {"deployment_id": "d"})
+        ready = {"target": "d", "applied": "d", "ready": True}
+        await client.publish_and_wait("bundle_deployment", "observed", f"infra/web/{cluster}", ready)
     whole = (await shell("counts", "infra", "--json")).json
     assert ("stale_since" in whole, whole["display"]["ready_deployments"]) == (False, "2/2")
     await client.publish("bundle_deployment", "configure", "infra/web/east", {"silence_after": 0.2})

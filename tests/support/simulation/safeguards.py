@@ -64,7 +64,7 @@ async def _nobody_asked(_: object) -> int:
 @contextmanager
 def _any_replica_believed() -> Iterator[None]:
     """Nobody asks the leader where a stream ends; nor does an archive know of a record that it must reach."""
-    with mock.patch.object(Reader, "_last_of_leader", _nobody_asked), mock.patch.object(log_slice, "written", _nothing):
+    with mock.patch.object(Reader, "_last_of_leader", _nobody_asked), mock.patch.object(log_slice, "barrier", _nothing):
         yield
 
 
@@ -105,7 +105,7 @@ SAFEGUARDS = {
         problem="",
     ),
     "asking behind a message of one's own": Safeguard(
-        lambda: mock.patch.object(foreign, "written", _nothing),
+        lambda: mock.patch.object(foreign, "barrier", _nothing),
         ("leader_elected", "worker_dies", "worker_comes"),
         problem="log_emptied",
     ),

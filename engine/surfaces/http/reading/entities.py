@@ -278,11 +278,11 @@ async def strip(call: Call) -> HttpAnswer:
     """How many transitions there were when, by the class of the state that they led to."""
     values, service = call.values, call.service
     fleet = await service.fleet()
+    last = await service.moment(values["to"] or NOW)
+    first = await service.beginning(values["from"], values["to"], last)
     history = service.history.history
     if history is None:
         return _no_strip(Moment(fleet.place, fleet.time_ns), service.history.problem)
-    last = await service.moment(values["to"] or NOW)
-    first = await service.beginning(values["from"], values["to"], last)
     if _trees(call) != (None,):
         numbers = columns.chosen(fleet, None, call.trees, deleted=True)
         history = await asyncio.to_thread(history.copy().of, numbers, len(fleet))
