@@ -49,6 +49,8 @@ class WorkerShares:
     """Makes spans of commits."""
     read_further: Callable[[], None] = lambda: None
     """Called when a reporter has read further than the log goes."""
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held from the decisions of a slice until the event loop has looked at its sockets."""
 
 
 class Commits:

@@ -16,7 +16,7 @@ from phaseline.engine.core.counts.outcomes import Outcomes
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.nats.reader import Reader
+from phaseline.engine.nats.reader import Reader, Stored
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.commits import Commits, WorkerShares
 from phaseline.engine.worker.deciding import CAREFUL, Decider, DecidingThread, Tries, is_of_the_event
@@ -162,9 +162,25 @@ class Partition:
             events, in_thread = events[:1], True
             if ended := await self._tries.before(claim, events[0]):
                 return self._decided(decider.processor.park(events[0], claim.position, ended))
-        batch = self._decided(await decider.decide(events, claim.position, in_thread=in_thread))
+        if in_thread:
+            batch = await decider.decide(events, claim.position, in_thread=True)
+        else:
+            batch = await self._in_turn(decider, events, claim.position)
+        batch = self._decided(batch)
         self._shared.measures.streak.take(events[: batch.events], batch.faults)
         return batch
+
+    async def _in_turn(self, decider: Decider, events: list[Stored], position: int) -> Batch:
+        """The next batch. The event loop looks at its sockets before the next slice of any partition.
+
+        Otherwise it would first let each partition decide a slice, while commits and their answers wait.
+        """
+        turn = self._shared.turn
+        await turn.acquire()
+        try:
+            return await decider.decide(events, position, in_thread=False)
+        finally:
+            asyncio.get_running_loop().call_soon(turn.release)
 
     def _decided(self, batch: Batch) -> Batch:
         """Note that a batch is in the tree."""

@@ -99,7 +99,7 @@ class Worker:
         self._log_watch: LogWatch | None = None
         self._leases: Leases | None = None
         self._questions: Questions | None = None
-        self._loading = Loading(pacing)
+        self._loading, self._turn = Loading(pacing), asyncio.Lock()
         self._stop = asyncio.Event()
         self.server_began = False
         """Whether the server was started with this worker. To be set before `run`."""
@@ -230,7 +230,7 @@ class Worker:
     ) -> None:
         stop, leases = asyncio.Event(), self._held_leases
         shared = WorkerShares(self.measures, self._room, self._batches, leases.workers, self._loading, self.tracing,
-                              self._read_further)  # fmt: skip
+                              self._read_further, self._turn)  # fmt: skip
         states = await preparations.take(number)
         partition = Partition(installation, number, self.name, self.settings, shared, states)
         self.loaded[number] = partition

@@ -1,16 +1,28 @@
 """Small commits of several partitions share an atomic batch, and each of them is stored whole or not at all."""
 
 import asyncio
+import selectors
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from phaseline.schemas.errors import Fenced, ServerRefused
-from tests.support.installation import EmbeddedServer, Layout, Settings, Stored, Wire, provision
+from tests.support.installation import (
+    EmbeddedServer,
+    Layout,
+    Settings,
+    Stored,
+    Wire,
+    at_work,
+    provision,
+    until_decided,
+)
 from tests.support.log_check import stored
-from tests.support.owners import SMALL, AtomicBatches, Checkpoint, Fence, Message, checkpoint
+from tests.support.owners import SMALL, AtomicBatches, Batch, Checkpoint, Fence, Message, Processor, checkpoint
+from tests.support.random_events import RandomEvents, publish
 from tests.support.tcp_proxy import proxy_to
 
 COUNT = 4
@@ -129,3 +141,28 @@ async def test_after_a_lost_reply_each_commit_is_stored_once(
             await asyncio.gather(*(owner.commit(2) for owner in owners))
     found = sorted(message.data for message in await records(wire, layout))
     assert found == sorted(one.body for at in (1, 2) for owner in owners for one in owner.records(at, 2))
+
+
+async def test_sockets_are_looked_at_between_two_slices(
+    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever waits to be decided in other partitions, commits are sent and their answers are heard."""
+    settings, fleet, looks, slices = replace(settings, partitions=8), RandomEvents(settings.prefix), [0], list[int]()
+    select, process = selectors.DefaultSelector.select, Processor.process
+
+    def counted(self: selectors.DefaultSelector, timeout: float | None = None) -> Any:
+        looks[0] += 1
+        return select(self, timeout)
+
+    def noted(self: Processor, *values: Any) -> Batch:
+        slices.append(looks[0])
+        return process(self, *values)
+
+    layout = await provision(wire, settings)
+    await publish(wire, list(fleet.built(40, 3)))
+    monkeypatch.setattr(selectors.DefaultSelector, "select", counted)
+    monkeypatch.setattr(Processor, "process", noted)
+    async with at_work(settings, wire):
+        await until_decided(wire, layout)
+    assert len(slices) >= layout.partitions
+    assert len(set(slices)) == len(slices)
