@@ -121,6 +121,8 @@ class Parser:
                 body, stop = start + int(head), start + int(size)
             except ValueError as error:
                 raise BadFrame(f"malformed line {block[begin:end][:80]!r}") from error
+            if not start <= body <= stop:
+                raise BadFrame(f"malformed line {block[begin:end][:80]!r}: no such sizes")
             if stop + 2 > length:
                 self._need = stop + 2 - begin
                 break

@@ -70,3 +70,10 @@ def test_what_stands_before_a_broken_frame_is_delivered() -> None:
     with pytest.raises(frames.BadFrame):
         parser.parse(b"MSG a 7 b 1\r\nx\r\nMSG a x 1\r\ny\r\n")
     assert found == [("a", b"x", None, "b")]
+
+
+@pytest.mark.parametrize("sizes", ["MSG a 7 -30", "HMSG a 7 -4 3", "HMSG a 7 5 3"])
+def test_sizes_that_cannot_be_are_a_broken_frame(sizes: str) -> None:
+    parser = frames.Parser(lambda *_: None, lambda _: None)
+    with pytest.raises(frames.BadFrame, match=f"malformed line b'{sizes}'"):
+        parser.parse(f"PING\r\n{sizes}\r\nxxxxx\r\n".encode())
