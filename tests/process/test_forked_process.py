@@ -97,7 +97,7 @@ async def test_programs_that_nobody_talks_to_share_a_process(tmp_path: Path) -> 
         "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()",
         "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)",
         "import atexit; atexit.register(print)",
-        "import subprocess; subprocess.Popen(['true'])",
+        "import subprocess; subprocess.Popen(['sleep', '1'])",
     ],
     ids=["a file", "a thread", "a handler", "an exit", "a child"],
 )
