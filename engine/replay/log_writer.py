@@ -148,8 +148,9 @@ class LogWriter:
 
     def _name(self, *, is_whole: bool) -> None:
         """Close the file, and give it its name; remove one that is not whole."""
-        with suppress(OSError):  # a full disk does not take what is left
-            self._under.close()
+        for file in (self._file, self._under):
+            with suppress(OSError):  # a full disk does not take what is left
+                file.close()
         if is_whole:
             self._part.replace(self.path)
         else:
