@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from phaseline import testing
 from phaseline.engine.surfaces.testing.scenario import Given
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
@@ -103,26 +105,38 @@ def test_left_behind_is_bad_since_it_was_reported() -> None:
     assert node(seen).facets[0].since_ns == class_since(gone.kinds, node(gone))
 
 
-def test_a_map_of_states_renames_and_begins_nothing() -> None:
+def renamed(phase: str, to: str, condition: str) -> Facet:
+    """The facet of the lamp with another name for a phase, and where entities go that are in it with a condition."""
     facet = replace(FACET, healthy="On", accumulates_in="Broken")
-    broken = testing.given(lamp(facet)).state("lamp", "r/l", "Broken [Heat]")
-    dead = tuple(replace(one, phase="Dead") if one.phase == "Broken" else one for one in facet.labels)
     rows = tuple(
         replace(
             row,
-            to="Dead" if row.to == "Broken" else row.to,
-            source=tuple(replace(one, phase="Dead") if isinstance(one, At) else one for one in row.source),
+            to=to if row.to == phase else row.to,
+            source=tuple(
+                replace(one, phase=to) if isinstance(one, At) and one.phase == phase else to if one == phase else one
+                for one in row.source
+            ),
         )
         for row in facet.rows
     )
-    other = replace(
-        facet, labels=dead, rows=rows, accumulates_in="Dead", retired=(Retired("Broken", "Dead", condition="Heat"),)
+    labels = tuple(replace(one, phase=to) if one.phase == phase else one for one in facet.labels)
+    names = {"healthy": facet.healthy, "accumulates_in": facet.accumulates_in}
+    return replace(
+        facet, labels=labels, rows=rows, retired=(Retired(phase, to, condition=condition),),
+        **{name: to if one == phase else one for name, one in names.items()},
     )  # fmt: skip
-    moved = broken.at("2026-01-01T00:05:00Z").change_tables(lamp(other))
+
+
+@pytest.mark.parametrize(
+    ("phase", "to", "condition", "state_class"), [("Broken", "Dead", "Heat", "bad"), ("On", "Lit", OK, "good")]
+)
+def test_a_map_of_states_renames_and_begins_nothing(phase: str, to: str, condition: str, state_class: str) -> None:
+    before = testing.given(lamp(replace(FACET, healthy="On"))).state("lamp", "r/l", f"{phase} [{condition}]")
+    moved = before.at("2026-01-01T00:05:00Z").change_tables(lamp(renamed(phase, to, condition)))
     entity = moved.entity("lamp", "r/l")
-    assert str(entity.facets[0].state).startswith("Dead")
-    assert class_of_entity(moved.kinds, entity) == "bad"
-    assert class_since(moved.kinds, entity) == class_since(broken.kinds, broken.entity("lamp", "r/l"))
+    assert str(entity.facets[0].state).startswith(to)
+    assert class_of_entity(moved.kinds, entity) == state_class
+    assert class_since(moved.kinds, entity) == class_since(before.kinds, before.entity("lamp", "r/l"))
     assert entity.facets[0].since_ns > class_since(moved.kinds, entity)
 
 

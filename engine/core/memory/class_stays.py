@@ -47,7 +47,10 @@ def memory_after(
 
 
 def _tells(kind: Kind, before: Entity | None, facets: Sequence[FacetState], time: int) -> bool:
-    """Whether it is plain that the first facet tells since when an entity is in its class. Nearly always it is."""
+    """Whether it is plain that the first facet tells since when an entity is in its class. Nearly always it is.
+
+    A phase of an earlier table says nothing of its class.
+    """
     if kind.own > 1 or _told(kind, facets):
         return False
     after = facets[0]
@@ -56,7 +59,9 @@ def _tells(kind: Kind, before: Entity | None, facets: Sequence[FacetState], time
     first = before.facets[0]
     if DELETED in (first.state.phase, after.state.phase) or (before.memory is not None and before.memory.stay):
         return False
-    return first.since_ns == after.since_ns or not may_last(kind, first.state, after.state)
+    if first.since_ns == after.since_ns:
+        return True
+    return has_phase(kind.table.facets[0], first.state.phase) and not may_last(kind, first.state, after.state)
 
 
 def _stay(
