@@ -120,10 +120,9 @@ def renamed(phase: str, to: str, condition: str) -> Facet:
         for row in facet.rows
     )
     labels = tuple(replace(one, phase=to) if one.phase == phase else one for one in facet.labels)
-    names = {"healthy": facet.healthy, "accumulates_in": facet.accumulates_in}
     return replace(
         facet, labels=labels, rows=rows, retired=(Retired(phase, to, condition=condition),),
-        **{name: to if one == phase else one for name, one in names.items()},
+        healthy=to if phase == "On" else "On", accumulates_in=to if phase == "Broken" else "Broken",
     )  # fmt: skip
 
 
