@@ -49,9 +49,8 @@ def missing_parent(
     """The nearest ancestor that is missing, preferably one that cannot be adopted; None if the parent is there.
 
     A deleted ancestor further up counts before a missing one below it, because nothing lives below it. One that is
-    known by anything is adopted again. But news of what was below it does not undo that it was seen to be gone: only a
-    request does, or an event about a thing that no life which has ended was (new), if its source did not tell the end
-    after it.
+    known by anything is adopted again. If it was seen to be gone, only two things bring it back: a request, or an
+    observation of a new thing whose source sent it after the end. new: that observation; None for any other event.
     """
     missing: MissingParent | None = None
     while kind.parent is not None:
@@ -79,9 +78,10 @@ def has_all_above(tree: Tree, kind: Kind, entity_id: str) -> bool:
 
 
 def _may_live_again(entity: Entity, new: Arrival | None, *, is_intent: bool) -> bool:
-    phase = entity.facets[0].base.phase
-    if phase != DELETED or is_intent or not is_seen_gone(phase, entity.attributes):
-        return phase == DELETED
+    if not _is_deleted(entity):
+        return False
+    if is_intent or not is_seen_gone(DELETED, entity.attributes):
+        return True
     return new is not None and not is_before(entity, new)
 
 

@@ -23,7 +23,7 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import INTERRUPTED, Step
 from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.compiler.short_ways import Crossing, MovePlan, Passing
-from phaseline.machines.language.endings import end_of, with_end
+from phaseline.machines.language.endings import MOVED, end_of, with_end
 from phaseline.machines.language.fields import ATTRIBUTES
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, Memory, State, Transition
@@ -166,6 +166,8 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     """The transition of a plan; None if the event changes more after all."""
     index, base, trigger, data = plan.facet, plan.base, arrival.trigger, arrival.data
     if data and (ATTRIBUTES in data or (plan.assigns and not data.keys().isdisjoint(plan.assigns))):
+        return None
+    if plan.end is not None and data.get(MOVED.name):
         return None
     old = entity.facets[index]
     for cascade in plan.cascades:

@@ -332,7 +332,7 @@ def _gives_reason(kind: Kind, index: int, entity: Entity | None, change: EntityC
 
 
 def _restarts(
-    changeset: Changeset, kind: Kind, entity_id: str, entity: Entity | None, change: EntityChange, index: int | None,
+    changeset: Changeset, kind: Kind, entity_id: str, entity: Entity | None, change: EntityChange, index: int,
     facets: tuple[FacetState, ...], record: int,
 ) -> list[TimerChange]:  # fmt: skip
     """The timers that start again, or end, with the change of facet `index`. `facets`: all facets after the change."""
@@ -340,7 +340,7 @@ def _restarts(
     attributes, timers = (NONE, NONE) if entity is None else (entity.attributes, entity.timers_ns)
     restarts, contact = [], kind.contact
     is_quiet = contact not in change.origins and change.attributes is attributes and CONTACT not in timers
-    for number in kind.timing if index in kind.timing else sorted((*kind.timing, index or 0)):
+    for number in kind.timing if index in kind.timing else sorted((*kind.timing, index)):
         if is_quiet and number == contact:
             continue
         facet = facets[number]

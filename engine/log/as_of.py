@@ -122,7 +122,7 @@ async def _last_message(installation: Installation, place: int) -> Reply | None:
 
 
 async def _time_of(installation: Installation, place: int) -> int:
-    """When that was stored, ns; 0 without one."""
+    """When the last message at or before a place was stored, ns; 0 if the log holds none there."""
     message = await _last_message(installation, place)
     return 0 if message is None else nanoseconds(message.headers[STORED])
 

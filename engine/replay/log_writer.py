@@ -99,7 +99,7 @@ class LogWriter:
         self._pass_on(PIECE)
 
     def _pass_on(self, least: int = 0) -> None:
-        """Let what waits go to the file, if that are so many bytes; raises the error of the piece before."""
+        """Let what waits go to the file, if it is at least so many bytes; raises the error of the piece before."""
         if len(self._waiting) >= least:
             waiting, self._waiting = self._waiting, bytearray()
             self._written += len(waiting)

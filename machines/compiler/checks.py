@@ -14,8 +14,8 @@ from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.compiler.retiring import check_lines
 from phaseline.machines.language import brake, contact, deadlines, signals
-from phaseline.machines.language.endings import END, SHOWS
-from phaseline.machines.language.fields import ATTRIBUTES, FREE
+from phaseline.machines.language.endings import END, MOVED, SHOWS
+from phaseline.machines.language.fields import ANOTHER, ATTRIBUTES, FREE
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (
@@ -44,7 +44,7 @@ from phaseline.schemas.records import SIGNALS
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
 """Words that subjects of the log contain where the others contain a kind."""
-DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions", ATTRIBUTES)
+DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions", ATTRIBUTES, ANOTHER)
 """Fields that have a meaning in every event's data."""
 
 Pairs = set[tuple[str, str | None]]
@@ -143,6 +143,8 @@ def _names(table: Table) -> Iterator[str]:
     for field in fields:
         if field.name in DATA_WORDS:
             yield f"{field.name!r} already has a meaning in every event's data: rename the field or attribute"
+        if field.name == MOVED.name and field.type is not bool:
+            yield f"{field.name!r} says that a thing only left its place: make it a bool, or rename it"
         yield from _values(field)
     yield from _earlier_names(table)
     if table.kind in LOG_WORDS:

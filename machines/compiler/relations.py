@@ -160,10 +160,10 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
 
 
 def _numbered(table: Table, below: str) -> Iterator[TallySort]:
-    """The tallies of a kind below that are held against a number."""
+    """The tallies of a kind below that are held against a number: those of all that live."""
     for predicate in watching(table):
         if isinstance(predicate, AnyBelow) and predicate.kind == below and predicate.fewer_than is not None:
-            yield from _keys(predicate, table)
+            yield from (key for key in _keys(predicate, table) if key[-1] is not None)
 
 
 def _watched(predicate: AnyBelow | AllBelow, table: Table, inside: tuple[str, ...] | None) -> tuple[str, ...]:

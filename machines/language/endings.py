@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.machines.language.fields import Field
-from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.predicates import Scene, living
 from phaseline.machines.language.signals import TOLD as STANDING
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Label, Role
 from phaseline.schemas.records import SIGNALS, State, timestamp
@@ -118,5 +118,5 @@ def state_for_people(state: State, attributes: Attributes) -> State:
 
 def known_of(scene: Scene, entity_id: str, kind: str) -> Attributes:
     """The attributes of the ancestor of that kind; none of an unknown one, or one whose life is over."""
-    found = scene.above(entity_id, kind)
-    return {} if found is None or found.facets[0].base.phase == DELETED else found.attributes
+    found = living(scene, entity_id, kind)
+    return {} if found is None else found.attributes

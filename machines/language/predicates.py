@@ -135,7 +135,7 @@ class Above(Value, frozen=True):
         return f"the {self.kind}{chr(39) + 's base' if self.base else ''}"
 
 
-def _living(scene: Scene, entity_id: str, kind: str) -> SceneEntity | None:
+def living(scene: Scene, entity_id: str, kind: str) -> SceneEntity | None:
     """The ancestor of that kind, or the entity itself; None where it is unknown, or where its life is over."""
     found = scene.above(entity_id, kind)
     return None if found is None or found.facets[0].base.phase == "Deleted" else found
@@ -157,15 +157,15 @@ class AttributeIs(Value, frozen=True):
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Compare the attribute; False while nothing lives that has it."""
-        if _living(scene, entity_id, self.kind) is None:
+        if living(scene, entity_id, self.kind) is None:
             return False
         value = self._value(scene, entity_id)
         return value in self.value if isinstance(self.value, tuple) else value == self.value
 
     def _value(self, scene: Scene, entity_id: str) -> object:
-        entity = _living(scene, entity_id, self.kind)
+        entity = living(scene, entity_id, self.kind)
         value = None if entity is None else entity.attributes.get(self.name)
-        if value is None and self.or_of is not None and (above := _living(scene, entity_id, self.or_of)) is not None:
+        if value is None and self.or_of is not None and (above := living(scene, entity_id, self.or_of)) is not None:
             value = above.attributes.get(self.name)
         return value
 
@@ -175,7 +175,7 @@ class AttributeIs(Value, frozen=True):
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`the node_pool's autoscaling_mode is not set`, `Recycle`."""
-        if _living(scene, entity_id, self.kind) is None:
+        if living(scene, entity_id, self.kind) is None:
             known = scene.above(entity_id, self.kind) is not None
             return Unmet(
                 f"the {self.kind} is {'deleted' if known else 'unknown'}", f"its {self.name} to be {self._wanted}"

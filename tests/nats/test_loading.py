@@ -154,3 +154,25 @@ async def test_partitions_that_cannot_be_read_together_read_for_themselves(
             await until_decided(wire, layout)
     assert "states_not_read_together" in [line["event"] for line in logged]
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
+
+
+async def test_of_which_nobody_knows_the_size_is_not_small(
+    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = Installation(wire, await provision(wire, replace(settings, partitions=8)), BUILT_IN_KINDS)
+    loading, most, now = load_together.Loading(Pacing(loads=1)), [0], [0]
+
+    async def load(number: int) -> None:
+        async with loading.turn(PartitionStates(installation, number)):
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+            await asyncio.sleep(0.01)
+            now[0] -= 1
+
+    async def failing(subject: str, *_: object) -> None:
+        raise RequestTimedOut(subject=subject, seconds=1.0, hint="")
+
+    await load(0)
+    monkeypatch.setattr(wire, "api", failing)
+    await asyncio.gather(*map(load, range(8)))
+    assert most == [1]

@@ -60,6 +60,7 @@ def test_no_option_names_a_type_of_a_program() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("levels", "--objective", "nan"), "'--objective': 'nan' is not a number"),
         (("watch", "--limit", "0"), "'--limit': 0 is not in the range 1 or more"),
         (("watch", "--limit", "x"), "'--limit': 'x' is not a valid whole number"),
         (("up", "--workers", "65"), "65 is not in the range 1 to 64"),

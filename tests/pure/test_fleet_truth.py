@@ -155,7 +155,7 @@ def test_targets_that_nobody_saw_are_not_ready(*, bundle_first: bool) -> None:
     assert states(life) == ("NotAssessed", "NotAssessed", "Ready")
     found = life.counts("git_repo", REPO)
     assert (found["display"]["ready_deployments"], found["deployments"]["not_assessed"]) == ("1/3", 2)
-    assert named(life) == [f"{BUNDLE} NotAssessed (of 2 of the 3 targets that Fleet counts nothing is known)"]
+    assert named(life) == [f"{BUNDLE} NotAssessed (nothing is known of 2 of the 3 targets that Fleet counts)"]
     others = [labelled(deployed(), cluster=name) for name in ("c2", "c3")]
     assert states(life.see(others[0]))[:2] == ("NotAssessed",) * 2
     assert (states(life.see(others[1])), named(life)) == (("Ready",) * 3, [])

@@ -10,9 +10,10 @@ import pytest
 
 from phaseline import testing
 from phaseline.engine.core.lives.memory import MOST_FORMER
-from phaseline.machines.language.table import DELETED
+from phaseline.machines.language.table import DELETED, Field
 from phaseline.schemas.records import Entity, Mark, Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
+from tests.support.lamp_table import lamp
 
 CLUSTER = testing.given(KINDS).state("cluster", "c", "Running")
 POOL = CLUSTER.state("node_pool", "c/p", "Running")
@@ -376,3 +377,17 @@ def test_records_of_contact_do_not_count() -> None:
 
 def test_an_observation_has_no_version() -> None:
     assert own(tell(there(), "not_ready", if_version="nonsense"))
+
+
+@pytest.mark.parametrize(
+    ("data", "attributes"), [({"moved": True}, {}), ({"moved": False}, {"end": "seen"}), ({}, {"end": "seen"})]
+)
+@pytest.mark.parametrize("contact", [True, False])
+def test_what_only_left_its_place_did_not_end_on_either_way(
+    data: dict[str, bool], attributes: dict[str, str], *, contact: bool
+) -> None:
+    """A kind without the facet contact takes the short way."""
+    own = () if contact else (Field("heard_at", str, "where it is heard"),)
+    table = lamp(attributes=own, fields={"deleted": (Field("moved", bool, "whether it only left its place"),)})
+    life = testing.given(table).state("lamp", "r/l", "On [Ok]").event("lamp", "deleted", "r/l", data)
+    assert life.entity("lamp", "r/l").attributes == attributes

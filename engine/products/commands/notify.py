@@ -16,6 +16,7 @@ from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import options, terminal
 from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.telemetry import Telemetry
 from phaseline.engine.surfaces.cli.telemetry import options as telemetry_options
 from phaseline.engine.worker import system
@@ -56,7 +57,7 @@ def notify(settings: Settings, *, file: Path, quiet: bool, telemetry: Telemetry)
         await sender.sending(own, rules.receivers, counts, stop)
 
     def following() -> None:
-        many = f"{len(rules.rules)} rule{'s' if len(rules.rules) != 1 else ''}"
+        many = counted(len(rules.rules), "rule")
         terminal.say(f"{many} of {file.name} at work on {settings.prefix}; the notices are in {own.prefix}.")
 
     async def work() -> None:

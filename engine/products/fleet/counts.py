@@ -277,7 +277,7 @@ def lines(entities: Sequence[Entity]) -> list[str]:
     for one in unwell[:NAMED]:
         why = _silence(one) if one.id in silent else _why(one)
         if one.kind == "bundle" and not why and (missing := unseen(one)):
-            why = f"of {missing:,} of the {one.attributes['targets']:,} targets that Fleet counts nothing is known"
+            why = f"nothing is known of {missing:,} of the {one.attributes['targets']:,} targets that Fleet counts"
         named.append(f"{one.id} {one.facets[0].state}{f' ({why})' if why else ''}")
     more = counted + max(0, len(unwell) - NAMED)
     return [*named, *([f"and {more} more"] if more else [])]

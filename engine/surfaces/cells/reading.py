@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from phaseline.engine.log.watch import Watch
+from phaseline.engine.nats.wire import Wire
 from phaseline.engine.surfaces.cells.places import Places
 from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.schemas import codec
@@ -55,17 +56,17 @@ def is_of_the_request(error: PhaselineError) -> bool:
 
 async def while_connected(client: ReadingClient, read: Coroutine[Any, Any, T]) -> T:
     """What a read gives; raises as `staying_connected`."""
-    async with staying_connected(client):
+    async with staying_connected(session_of(client).wire):
         return await read
 
 
 @asynccontextmanager
-async def staying_connected(client: ReadingClient) -> AsyncIterator[None]:
+async def staying_connected(wire: Wire) -> AsyncIterator[None]:
     """A block that ends by `NatsUnreachable` if the connection is lost and does not come back in time.
 
     A reader of a stream waits for its server for ever: right for a watch, and not for an answer.
     """
-    wire, block = session_of(client).wire, asyncio.current_task()
+    block = asyncio.current_task()
     lost = list[NatsUnreachable]()
 
     async def look() -> None:
@@ -133,7 +134,7 @@ class Reading:
 
     def ending(self, ends: bool) -> AbstractAsyncContextManager[None]:
         """A block that reads by `watch`. ends: whether that ends, so that an outage of the server ends it too."""
-        return staying_connected(self._client) if ends else nullcontext()
+        return staying_connected(session_of(self._client).wire) if ends else nullcontext()
 
     @property
     def places(self) -> Places:

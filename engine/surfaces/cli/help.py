@@ -105,6 +105,11 @@ class Page(click.Command):
         super().format_epilog(ctx, formatter)
 
 
+def no_command(ctx: click.Context, word: str, meant: str) -> click.UsageError:
+    """The error for a word that names no command. meant: what it probably means."""
+    return click.UsageError(f"there is no command {word!r}{meant}: {ctx.command_path} --help lists all commands", ctx)
+
+
 class DefaultGroup(Page, click.Group):
     """A group with a default command."""
 
@@ -120,13 +125,14 @@ class DefaultGroup(Page, click.Group):
             formatter.write_dl(found)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Add the default command if none is given, then parse as click does; a word is none if that takes no words."""
+        """Add the default command if none is given, then parse as click does.
+
+        Where the default command takes no arguments, a word that names no command is an error.
+        """
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
             takes_words = any(isinstance(one, click.Argument) for one in self.commands[self._default].params)
             if args and not takes_words and not args[0].startswith("-") and not ctx.resilient_parsing:
-                meant = did_you_mean(args[0], self.commands)
-                every = f"{ctx.command_path} --help lists all commands"
-                raise click.UsageError(f"there is no command {args[0]!r}{meant}: {every}", ctx)
+                raise no_command(ctx, args[0], did_you_mean(args[0], self.commands))
             args = [self._default, *args]
         return super().parse_args(ctx, args)
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from phaseline.engine.collecting import loading_modules
-from phaseline.engine.surfaces.cli.help import Page
+from phaseline.engine.surfaces.cli.help import Page, no_command
 from phaseline.schemas.errors import Exit, did_you_mean
 from phaseline.schemas.libraries import ENTRY_POINTS, registered
 
@@ -65,8 +65,7 @@ class Lazy(Page, click.Group):
         name = str(args[0])
         if name in self.table or name in self.list_commands(ctx) or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        every = f"{ctx.command_path} --help lists all commands"
-        raise click.UsageError(f"there is no command {name!r}{self.meant(name, ctx)}: {every}", ctx)
+        raise no_command(ctx, name, self.meant(name, ctx))
 
     def meant(self, word: str, ctx: click.Context) -> str:
         """What a word that names no command probably means, as the end of a sentence."""

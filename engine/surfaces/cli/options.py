@@ -4,6 +4,7 @@ Belongs here: options that several commands have. Does not: what a command does;
 """
 
 import functools
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -71,7 +72,7 @@ def _extension(text: str) -> tuple[str, str]:
 
 def _duration(text: str) -> float:
     if (seconds := seconds_of(text)) is None:
-        raise ValueError(f"{text[:64]!r} is no duration: write 90s, 10m, 2h or 1d")
+        raise ValueError(f"{text[:64]!r} is no duration: write seconds, or 90s, 10m, 2h or 1d")
     return seconds
 
 
@@ -348,6 +349,13 @@ class Decimal(click.FloatRange):
     """A number within bounds, likewise."""
 
     name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return found
 
     def _describe_range(self) -> str:
         return bounds(self.min, self.max, above=self.min_open)

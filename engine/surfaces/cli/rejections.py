@@ -129,7 +129,10 @@ def list_(
         raise click.UsageError("rejections are printed in the order of the log: --sort-by is for --summary")
 
     async def work() -> None:
-        async with Client.open(settings) as client, nullcontext() if follow else staying_connected(client):
+        async with (
+            Client.open(settings) as client,
+            nullcontext() if follow else staying_connected(session_of(client).wire),
+        ):
             await undecided.tell_archived({"": client}, start)
             if summary:
                 found = await client.rejection_counts(kind, start=start, **which)
@@ -275,7 +278,8 @@ def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, o
     async def work() -> int:
         async with Client.open(settings) as client:
             await undecided.tell_archived({"": client}, start)
-            async with client.rejections(kind, tree=which["tree"], start=start) as watch:
+            wire = session_of(client).wire
+            async with staying_connected(wire), client.rejections(kind, tree=which["tree"], start=start) as watch:
                 found = [(watch.sequence, record) async for record in watch]
             installation = await session_of(client).installation()
             asked = await retries(installation, found, which["reason"])

@@ -39,7 +39,7 @@ async def answering(settings: Settings, *, follows: bool = False) -> AsyncIterat
     async with (
         ReadingClient.open(settings) as client,
         similar_ids.suggested(client),
-        nullcontext() if follows else staying_connected(client),
+        nullcontext() if follows else staying_connected(session_of(client).wire),
     ):
         yield client
 

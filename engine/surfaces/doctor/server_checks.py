@@ -104,7 +104,7 @@ def disk(key: Path | None) -> CheckResult | None:
     if key is None or key.name != KEY:
         return None
     total, used, free = shutil.disk_usage(key.parent)
-    return _filled("disk", f"{size(free)} free of {size(total)} in {key.parent}", used / total)
+    return _filled("disk", f"{size(free)} free of {size(total)} in {key.parent}", used / total if total else 0.0)
 
 
 def _filled(name: str, found: str, part: float) -> CheckResult:

@@ -42,7 +42,7 @@ class Loading:
         """Wait until a partition may read its states. One of which little is left to read does not wait."""
         if not states.is_ready and not states.read and not self._begun:
             await self._together(states)
-        async with nullcontext() if states.is_ready or self._is_small else self._turns:
+        async with nullcontext() if states.is_ready or (self._is_small and not states.read) else self._turns:
             yield
 
     async def _together(self, states: PartitionStates) -> None:
@@ -69,7 +69,7 @@ class Loading:
 
     async def _are_many(self, first: PartitionStates) -> bool:
         """Whether to read together; waits for all that begin at the same time."""
-        installation, known = first.installation, 0
+        installation, known, self._is_small = first.installation, 0, False
         held = (await installation.wire.api(f"STREAM.INFO.{installation.layout.state}"))["state"]
         is_short = int(held["messages"]) <= self._pacing.small_state
         self._is_small = is_short and int(held["bytes"]) <= self._pacing.small_bytes

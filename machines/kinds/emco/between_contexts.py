@@ -4,13 +4,13 @@ Belongs here: the rules that look at several contexts, or from a resource up to 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, Fired, Refusal, RuleEvent
 from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.value import Value
 
 Attributes = Mapping[str, Any]
 OWNED = ("Applied", "Retrying", "Failed")
@@ -45,8 +45,7 @@ def note_plain(attributes: Attributes, _: RuleEvent) -> Attributes:
 
 
 @rule("emco.replaced", revision=1)
-@dataclass(frozen=True, slots=True)
-class Replaced:
+class Replaced(Value, frozen=True):
     """The resource above has another current context. For guards only."""
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
@@ -74,8 +73,7 @@ def left_behind(scene: Scene, entity_id: str, data: Mapping[str, Any], below: st
 
 
 @rule("emco.handed_over", revision=1)
-@dataclass(frozen=True, slots=True)
-class HandedOver:
+class HandedOver(Value, frozen=True):
     """The rsync resource was handed over to the context that took over from its own one."""
 
     def holds(self, scene: Scene, entity_id: str) -> bool:

@@ -8,7 +8,6 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from phaseline.machines.kinds.emco.readiness import READINESS, is_ready
@@ -21,6 +20,7 @@ from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Refusal, RuleEvent
 from phaseline.schemas import codec
+from phaseline.schemas.value import Value
 
 LISTS = {
     "podStatuses":         ("", "v1", "Pod"),
@@ -215,8 +215,7 @@ def reported_health(scene: Scene, entity_id: str, _: Mapping[str, Any], below: s
 
 
 @rule("emco.health_is", revision=2)
-@dataclass(frozen=True, slots=True)
-class HealthIs:
+class HealthIs(Value, frozen=True):
     """The rsync resource has this health in the last report of the app_cluster."""
 
     health: str
@@ -231,8 +230,7 @@ class HealthIs:
 
 
 @rule("emco.presence_is", revision=2)
-@dataclass(frozen=True, slots=True)
-class PresenceIs:
+class PresenceIs(Value, frozen=True):
     """The rsync resource has this presence in the last report of the app_cluster."""
 
     presence: str

@@ -4,7 +4,6 @@ Belongs here: its table. Does not: reports (`bundle_state`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from phaseline.machines.kinds.emco.app_cluster import UNREACHABLE
@@ -42,6 +41,7 @@ from phaseline.machines.language.table import (
     advised,
 )
 from phaseline.schemas.records import State
+from phaseline.schemas.value import Value
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
 GONE = {"phase": DELETED}
@@ -83,8 +83,7 @@ def note_failure(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str
 
 
 @rule("emco.remains", revision=1)
-@dataclass(frozen=True, slots=True)
-class Remains:
+class Remains(Value, frozen=True):
     """The cluster of the rsync resource listed it after rsync said Terminated. For guards only."""
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
@@ -98,8 +97,7 @@ class Remains:
 
 
 @rule("emco.keep_shown", revision=1)
-@dataclass(frozen=True, slots=True)
-class KeepShown:
+class KeepShown(Value, frozen=True):
     """Keeps what was last said of a resource when what is above it ended, because it may still be in its cluster.
 
     phase: what rsync said, or Present if the cluster listed it.

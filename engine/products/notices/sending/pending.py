@@ -75,7 +75,7 @@ class PendingDelivery(NamedTuple):
 
 
 class PendingDeliveries:
-    """All deliveries that are not done, and the notices that are open or have such a delivery."""
+    """All deliveries that are not done, and the notices that are open, have such a delivery, or are over lately."""
 
     def __init__(self, *, repeats: bool = False) -> None:
         """Nothing is known yet. repeats: whether `states_for` is asked, which also tells what is over lately."""
