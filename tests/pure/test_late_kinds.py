@@ -17,7 +17,6 @@ from phaseline.engine.surfaces.cli.names import state_spelt
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS, SOUND
 from phaseline.machines.compiler import checks, reachability
 from phaseline.machines.compiler import kinds as compiler
-from phaseline.machines.compiler import kinds as late_tables
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds, table_of
 from phaseline.machines.compiler.machine import FacetMachine
@@ -87,7 +86,7 @@ def test_reading_a_kind_loads_the_tables_of_its_tree_alone(monkeypatch: pytest.M
         loaded.append(name.partition(":")[2])
         return product.load(name)
 
-    monkeypatch.setattr(late_tables, "load", load)
+    monkeypatch.setattr(compiler, "load", load)
     kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
     assert (kinds["resource"].arity, kinds["node"].parent_arity, kinds.children("cluster")) == (
         5, 2, ("node_pool", "component"),

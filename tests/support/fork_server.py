@@ -39,8 +39,8 @@ MOST_IDLE = 12
 class Child:
     """A forked process. ended: a file that is ready once it has ended; link: on it, it tells exit codes and is asked.
 
-    alike: what a program must be like to run in it (`forked_program.alike`). caller: who waits for its program; None
-    while it waits for one. Those that have waited longest come first.
+    alike: which programs it may run next (`forked_program.alike`); None: no further one. caller: who waits for the end
+    of its program; None while the process itself waits for a program.
     """
 
     def __init__(self, pid: int, link: socket.socket, alike: object, caller: socket.socket) -> None:
@@ -50,7 +50,7 @@ class Child:
 
     @property
     def files(self) -> list[socket.socket | int]:
-        """What is ready when something happens to it. Once it has said the code, the end of the link is its end."""
+        """What is ready when something happens to it. While it waits for a program, that can only be its end."""
         return [self.ended] if self.caller is None else [self.ended, self.link, self.caller]
 
     def tell(self, number: int) -> None:

@@ -81,8 +81,9 @@ def started_server(where: str | None = None) -> str:
 class Forked:
     """A forked process, as `subprocess.Popen` shows it to asyncio. `connection`: the server's, which says the end."""
 
-    def __init__(self, connection: socket.socket, pid: int, pipes: list[IO[bytes] | None]) -> None:
-        self.connection, self.pid = connection, pid
+    def __init__(self, connection: socket.socket, pid: int, pipes: list[IO[bytes] | None], *, whole: bool) -> None:
+        """whole: whether other programs may run in the process after this one."""
+        self.connection, self.pid, self.whole = connection, pid, whole
         self.stdin, self.stdout, self.stderr = pipes
         self.returncode: int | None = None
 
@@ -98,7 +99,12 @@ class Forked:
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        self.send_signal(signal.SIGKILL)
+        """End it. A shared process may run the program of another caller by now: only the server knows."""
+        if not self.whole:
+            self.send_signal(signal.SIGKILL)
+        elif self.returncode is None:
+            with contextlib.suppress(OSError):  # the server has let go
+                self.connection.shutdown(socket.SHUT_WR)
 
     def ended(self) -> int:
         """Read the exit code, which the server has sent."""
@@ -120,7 +126,7 @@ class _Transport(BaseSubprocessTransport):
             os.close(file)
         with connection.makefile("rb", buffering=0) as lines:
             pid = int(lines.readline())
-        self._forked = Forked(connection, pid, [here for here, _ in ends])
+        self._forked = Forked(connection, pid, [here for here, _ in ends], whole=bool(how.get("whole")))
         self._proc: Any = self._forked  # the base class calls it what it is not
         self._loop.add_reader(connection, self._has_ended)
         STARTED.append(self)
@@ -132,8 +138,11 @@ class _Transport(BaseSubprocessTransport):
 
     def drop(self) -> int:
         """Kill the process with its group, for which nobody waits any more; return its number."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._forked.pid, signal.SIGKILL)
+        if self._forked.whole:
+            self._forked.kill()
+        else:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._forked.pid, signal.SIGKILL)
         if not self._loop.is_closed():
             self._loop.remove_reader(self._forked.connection)
         self._forked.ended()

@@ -55,12 +55,15 @@ class Left(NamedTuple):
     at_exit: int
     handlers: tuple[Any, ...]
     children: bool
+    searches_its_folder: bool
+    """Whether modules of the folder at hand may have been imported."""
 
     @classmethod
     def now(cls) -> "Left":
         """What there is now."""
         files, at_exit = len([*Path("/proc/self/fd").iterdir()]), atexit._ncallbacks()
-        return cls(threading.active_count(), files, at_exit, tuple(map(signal.getsignal, SIGNALS)), _has_children())
+        handlers = tuple(map(signal.getsignal, SIGNALS))
+        return cls(threading.active_count(), files, at_exit, handlers, _has_children(), "" in sys.path)
 
 
 def run(request: bytes, files: list[int], link: socket.socket) -> NoReturn:
@@ -126,7 +129,10 @@ def _end(status: int) -> NoReturn:
 
 
 def _forget() -> None:
-    """Let nothing stay of a program: its streams, how it logs, what the engine remembers, how garbage is collected."""
+    """Undo what commands do to their process: streams, logging, what the engine remembers, garbage collection.
+
+    Nothing else is undone, such as a umask: no command changes it.
+    """
     import structlog  # in the server, nothing is imported before it is needed
 
     from phaseline.engine import logs  # likewise

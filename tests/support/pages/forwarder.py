@@ -37,8 +37,8 @@ def main(name: str, *words: str) -> int:
     if lasts:
         with open(os.environ["PHASELINE_PIDS"], "a", encoding="ascii") as pids:
             pids.write(f"{child}\n")
-    for number in (SIGINT, SIGTERM):
-        signal(number, lambda number, _: os.kill(child, number))
+        for number in (SIGINT, SIGTERM):
+            signal(number, lambda number, _: os.kill(child, number))
     code = int(connection.recv(100))
     return code if code >= 0 else 128 - code
 
