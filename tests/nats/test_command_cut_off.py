@@ -4,20 +4,22 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.command import Shell
+from tests.support.command import ROOT, Shell
 from tests.support.installation import Settings
 from tests.support.own_installation import Client
 from tests.support.tcp_proxy import proxy_to
 
+RULES = str(ROOT / "examples/notices.yaml")
 READS = (
     ("list",), ("list", "--json"), ("list", "--sort-by", "none"), ("tree", "c1"), ("history", "cluster", "c1"),
     ("timeline", "c1"), ("why", "c1"), ("get", "cluster", "c1"), ("changes", "--from", "start"),
     ("watch", "--from", "start", "--no-follow"), ("list", "--at", "0s"),
-    ("rejections",), ("rejections", "--summary"),
+    ("rejections",), ("rejections", "--summary"), ("rejections", "retry", "--reason", "illegal", "--dry-run"),
+    ("notices", "try", "--rules", RULES, "--from", "start"),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("words", READS, ids=" ".join)
+@pytest.mark.parametrize("words", READS, ids=lambda words: " ".join(words[:3]))
 async def test_a_command_gives_up_a_server_that_goes_while_it_reads(
     client: Client, settings: Settings, shell: Shell, words: tuple[str, ...]
 ) -> None:
