@@ -261,7 +261,7 @@ async def test_what_is_bad_since_when_and_because_of_what(shell: Shell, client: 
     assert bad[0]["class_since"] < bad[0]["facets"]["phase"]["since"]
     assert (await shell("list", "--class", "bad", "--for", "1d", "--json")).lines == []
     wrong = await shell("list", "--for", "soon")
-    assert (wrong.code, "'soon' is no duration: write 90s, 10m, 2h or 1d" in wrong.err) == (2, True)
+    assert (wrong.code, "'soon' is no duration: write seconds, or 90s, 10m, 2h or 1d" in wrong.err) == (2, True)
     [told] = (await shell("watch", "--class", "bad", "--no-follow", "--json")).lines
     assert [told[name] for name in ("what", "class", "until")] == ["lasts", "bad", None]
     assert (told["since"], told["entity"]["id"]) == (bad[0]["class_since"], "c1/p/n10")
