@@ -10,13 +10,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.worker.faults import FaultStreak
 from phaseline.machines.language.deadlines import counted_as
-from phaseline.schemas.records import SECOND
+from phaseline.schemas.records import SECOND, FacetState
 
 DELAYS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 COMMITS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -42,7 +41,6 @@ LOSSES = (
 AT_ONCE = 5_000
 """Entities that are counted before the event loop turns again."""
 
-_state = attrgetter("state")
 
 States = Counter[tuple[str, str, str]]
 """How many entities are in which state: by kind, facet and what the state counts as."""
@@ -147,14 +145,18 @@ async def census(tree: Tree) -> Census:
     found: States = Counter()
     timers: Counter[str] = Counter()
     for kind, entities in tree.entities.items():
-        shapes: Counter[tuple[Any, ...]] = Counter()
         rest = iter(entities.values())
         while some := [*islice(rest, AT_ONCE)]:
-            shapes.update([(one.names, *map(_state, one.facets)) for one in some])
+            for names in {one.names for one in some}:
+                _count(found, kind, names, [one.facets for one in some if one.names == names])
             if timed := sum([len(one.timers_ns) for one in some if one.timers_ns]):
                 timers[kind] += timed
             await asyncio.sleep(0)
-        for (names, *states), number in shapes.items():
-            for name, state in zip(names, states, strict=True):
-                found[kind, name, counted_as(state)] += number
     return Census(found, timers)
+
+
+def _count(found: States, kind: str, names: tuple[str, ...], facets: Sequence[tuple[FacetState, ...]]) -> None:
+    """Count the states of entities of a kind, which have facets of these names."""
+    for at, name in enumerate(names):
+        for state, number in Counter([one[at].state for one in facets]).items():
+            found[kind, name, counted_as(state)] += number

@@ -34,38 +34,43 @@ class Loading:
         """None waits yet."""
         self._turns, self._pacing = asyncio.Semaphore(pacing.loads), pacing
         self._waiting: dict[str, PartitionStates] = {}
-        self._reading: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[bool] | None = None
         self._begun = self._is_small = False
 
     @asynccontextmanager
     async def turn(self, states: PartitionStates) -> AsyncIterator[None]:
         """Wait until a partition may read its states. One of which little is left to read does not wait."""
-        if not states.is_ready and not states.read and not self._begun:
-            await self._together(states)
-        async with nullcontext() if states.is_ready or (self._is_small and not states.read) else self._turns:
+        is_brief = states.is_ready
+        if not is_brief and not states.read:
+            is_brief = (not self._begun and await self._together(states)) or self._is_small
+        async with nullcontext() if is_brief else self._turns:
             yield
 
-    async def _together(self, states: PartitionStates) -> None:
-        """Wait until STATE was read for this partition and the others that wait, if that is worth it."""
+    async def _together(self, states: PartitionStates) -> bool:
+        """Wait until STATE was read for all partitions that wait, if that is worth it; whether it was."""
         self._reading = self._reading or asyncio.create_task(self._read(states))
         reading, name = self._reading, str(states.partition)
         self._waiting[name] = states
         try:
             await asyncio.wait({reading})
         finally:
-            self._waiting.pop(name, None)
+            is_waiting = self._waiting.pop(name, None) is not None
             if not self._waiting:
                 reading.cancel()
+        return is_waiting and not reading.cancelled() and reading.result()
 
-    async def _read(self, first: PartitionStates) -> None:
+    async def _read(self, first: PartitionStates) -> bool:
+        """Read STATE for all that wait, if that is worth it; whether that was done."""
         try:
             if await self._are_many(first):
                 self._begun = True
                 await self._read_once(first)
+                return True
         except PhaselineError as error:
             log.info("states_not_read_together", error=str(error))  # each partition reads for itself
         finally:
             self._reading, self._begun = None, False
+        return False
 
     async def _are_many(self, first: PartitionStates) -> bool:
         """Whether to read together; waits for all that begin at the same time."""
