@@ -24,6 +24,7 @@ from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import StreamReader, first_since, read_all, reader_of
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
+from phaseline.engine.replay.shared_reader import PartitionReader, SharedReader
 from phaseline.engine.worker.ownership import earlier_builds, former_owner
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.errors import LogDamaged
@@ -38,8 +39,9 @@ class LogCursor:
     """
 
     def __init__(
-        self, reader: StreamReader, wanted: Callable[[str], bool], notes: Notes[PurgeNote] | None = None
-    ) -> None:
+        self, reader: StreamReader | PartitionReader, wanted: Callable[[str], bool],
+        notes: Notes[PurgeNote] | None = None,
+    ) -> None:  # fmt: skip
         """wanted: says of a subject whether its messages are to be read; others are skipped. notes: of an operator."""
         self._reader, self._wanted, self._notes = reader, wanted, notes
         self._held: deque[Stored] = deque()
@@ -148,8 +150,8 @@ class ServerLog:
         """
         log = await cls.measured(installation, span, records=records)
         async with AsyncExitStack() as stack:
-            for partition in log.own_partitions() if records or log.begins > 1 else ():
-                log.cursors[partition] = await log.cursor(stack, partition)
+            if records or log.begins > 1:
+                await log.open_cursors(stack)
             yield log
 
     @classmethod
@@ -159,6 +161,25 @@ class ServerLog:
         log = cls(installation, span, records=records)
         await log._measure()
         return log
+
+    async def open_cursors(self, stack: AsyncExitStack) -> None:
+        """Begin to read the records of all own partitions, together if they are all there are."""
+        own = self.own_partitions()
+        if len(own) == 1 or len(own) < self.partitions:
+            for partition in own:
+                self.cursors[partition] = await self.cursor(stack, partition)
+            return
+        wire, log = self.installation.wire, self.installation.layout.log
+        shared = SharedReader(wire, log, self.prefix, BUFFER // len(own))
+        readers = {partition: shared.of(partition) for partition in own}
+        await stack.enter_async_context(shared)
+        for partition, reader in readers.items():
+            self.cursors[partition] = await self._cursor_of(reader, partition)
+
+    async def _cursor_of(self, reader: StreamReader | PartitionReader, partition: int) -> LogCursor:
+        cursor = LogCursor(reader, self._of_records(partition), purge.notes(self.installation, partition))
+        await cursor.fetch()
+        return cursor
 
     async def cursor(
         self, stack: AsyncExitStack, partition: int, start: int | str = "start", behind: Barrier | None = None
@@ -173,10 +194,7 @@ class ServerLog:
         if behind is not None:
             least = (await standing(wire, log, filter_, lambda _: True, behind)).end
         reader = reader_of(wire, log, [filter_], start, least=least, room=BUFFER // len(self.own_partitions()))
-        notes = purge.notes(self.installation, partition)
-        cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition), notes)
-        await cursor.fetch()
-        return cursor
+        return await self._cursor_of(await stack.enter_async_context(reader), partition)
 
     async def _measure(self) -> None:
         wire, layout = self.installation.wire, self.installation.layout
