@@ -2,7 +2,7 @@
 
 Belongs here: reading EVENTS and LOG side by side, so that each event meets its records. Does not: using the log
 (`audit`, `whatif`, `export_log`).
-It reads what exists when it begins, and holds a few thousand messages at most.
+It reads what exists when it begins, and holds at most some 50 MB of messages.
 """
 
 from collections import deque
