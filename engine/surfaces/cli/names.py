@@ -227,7 +227,7 @@ class_ = option(
     help=f"Only entities of this class ({', '.join(CLASSES)}). Repeat it for several.",
 )  # fmt: skip
 lasting = option(
-    "selection", "--for", "lasting", type=options.DURATION, default=0.0, metavar="DURATION",
+    "selection", "--for", "lasting", type=options.DURATION, default=0.0,
     help="Only what has been in its class for so long (10m), whatever states it had in it.",
 )  # fmt: skip
 tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")
