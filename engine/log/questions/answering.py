@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from phaseline.engine import logs
@@ -207,7 +208,7 @@ class Questions:
     def __init__(self, installation: Installation, counted: Counter[str]) -> None:
         """Answers nothing before `listen`. counted: gets the number of questions, by what became of them."""
         self._installation, self._counted, self._lane = installation, counted, QuestionQueue()
-        self._meanings: dict[str | None, str] = {}
+        self._meaning = cache(partial(meaning_of, installation.kinds))
         self._indexed: dict[int, IndexedPartition] = {}
         self._under_way: set[asyncio.Task[None]] = set()
 
@@ -277,12 +278,8 @@ class Questions:
             raise QuestionRefused(400, f"this is no question: {error}") from None
         kinds = self._installation.kinds
         about = question.about if question.about in kinds else None
-        if about not in self._meanings:
-            self._meanings[about] = meaning_of(kinds, about)
-        if question.meaning != self._meanings[about]:
-            raise QuestionRefused(
-                409, f"this worker reads states by other tables: {self._meanings[about]}, not {question.meaning}"
-            )
+        if question.meaning != (meaning := self._meaning(about)):
+            raise QuestionRefused(409, f"this worker reads states by other tables: {meaning}, not {question.meaning}")
         return question
 
     async def _page(self, question: Question, found: "FoundAtOnce") -> NamesPage:
