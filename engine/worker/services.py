@@ -42,7 +42,6 @@ ROOM = 1024
 PATIENCE = 0.5
 """Seconds for which an answer waits for the commit under way. A commit takes longer only where NATS is in trouble."""
 
-NO_MORE: Mapping[str, Any] = {}
 T = TypeVar("T")
 log = logs.get_logger(__name__)
 
@@ -136,7 +135,6 @@ class Services:
         kinds = installation.kinds
         offered = (one for product in kinds.products or () for one in product.services if one.kind in kinds)
         self.endpoints = {one.kind: Endpoint.of(one, kinds[one.kind].arity) for one in offered}
-        self._under_way: set[asyncio.Future[None]] = set()
 
     async def start(self) -> Any:
         """Announce the service. Returns an object with `stop`."""
@@ -177,21 +175,14 @@ class Services:
     async def listen(self, partition: int) -> int:
         """Take the questions that other workers forward for one of our partitions; returns the subscription."""
 
-        def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
-            if not self.wire.replies.may_answer(subject, reply):
-                return
-            task = asyncio.ensure_future(self._answer_forwarded(partition, subject, data, reply))
-            self._under_way.add(task)
-            task.add_done_callback(self._under_way.discard)
+        async def answer(subject: str, body: bytes, _: bytes | None, reply: str) -> None:
+            found = await self.answer(partition, subject[len(self.subjects.owner(partition, "")) :], body)
+            try:
+                self.wire.send(self.wire.frame(reply, found.body, found.headers))
+            except NoAnswer as error:
+                log.warning("status_unsent", partition=partition, error=str(error))
 
-        return await self.wire.subscribe(self.subjects.owner(partition, ">"), take)
-
-    async def _answer_forwarded(self, partition: int, subject: str, body: bytes, reply: str) -> None:
-        found = await self.answer(partition, subject[len(self.subjects.owner(partition, "")) :], body)
-        try:
-            self.wire.send(self.wire.frame(reply, found.body, found.headers))
-        except NoAnswer as error:
-            log.warning("status_unsent", partition=partition, error=str(error))
+        return await self.wire.serve(self.subjects.owner(partition, ">"), answer)
 
     async def answer(self, number: int, question: str, body: bytes) -> Answer:
         """The answer from the tree of partition `number` in memory, once that tree is committed."""
@@ -249,28 +240,16 @@ async def listen_backlog(installation: Installation, partition: Partition) -> in
     """
     wire = installation.wire
 
-    def answer(reply: str, more: Mapping[str, Any] = NO_MORE, *, is_lost: bool = False) -> None:
+    async def answer(_: str, data: bytes, __: bytes | None, reply: str) -> None:
+        is_lost, more = False, dict[str, Any]()
+        if data == source_counts.ASKED:
+            more = source_counts.answer(partition.outcomes.sources)
+        elif (committed := partition.commits.under_way()) is not None:
+            await asyncio.wait({committed}, timeout=PATIENCE)
+            is_lost = committed.cancelled()
         waiting = None if is_lost else partition.waiting
         body = {"worker": partition.worker, "position": partition.position, "waiting": waiting, **more}
         with suppress(NatsUnreachable):
             wire.send(wire.frame(reply, codec.encode_json(body)))
 
-    def asked(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
-        if not wire.replies.may_answer(subject, reply):
-            return
-        if data == source_counts.ASKED:
-            answer(reply, source_counts.answer(partition.outcomes.sources))
-            return
-        committed = partition.commits.under_way()
-        if committed is None:
-            answer(reply)
-        else:
-            committed.add_done_callback(lambda done: answer(reply, is_lost=done.cancelled()))
-            asyncio.get_running_loop().call_later(PATIENCE, _end, committed)
-
-    return await wire.subscribe(installation.subjects.backlog(partition.number), asked)
-
-
-def _end(waiting: asyncio.Future[None]) -> None:
-    if not waiting.done():
-        waiting.set_result(None)
+    return await wire.serve(installation.subjects.backlog(partition.number), answer)

@@ -210,20 +210,15 @@ class Questions:
         self._installation, self._counted, self._lane = installation, counted, QuestionQueue()
         self._meaning = cache(partial(meaning_of, installation.kinds))
         self._indexed: dict[int, IndexedPartition] = {}
-        self._under_way: set[asyncio.Task[None]] = set()
 
     async def listen(self, partition: OwnedTree) -> int:
         """Answer for a partition that this worker owns; returns the subscription."""
-        wire, installation = self._installation.wire, self._installation
+        installation = self._installation
         indexed = self._indexed[partition.number] = IndexedPartition(partition, installation)
-
-        def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
-            if wire.replies.may_answer(subject, reply):
-                task = asyncio.ensure_future(self._respond(indexed, data, reply))
-                self._under_way.add(task)
-                task.add_done_callback(self._under_way.discard)
-
-        return await wire.subscribe(installation.subjects.entities(partition.number), take)
+        return await installation.wire.serve(
+            installation.subjects.entities(partition.number),
+            lambda _, data, __, reply: self._respond(indexed, data, reply),
+        )
 
     def end(self, partition: OwnedTree) -> None:
         """Forget what was noted of a partition."""
