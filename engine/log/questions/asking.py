@@ -34,7 +34,7 @@ from phaseline.engine.log.questions.question import (
     meaning_of,
 )
 from phaseline.engine.log.questions.selection import Selection
-from phaseline.engine.log.state_view import Pattern, in_order, patterns
+from phaseline.engine.log.state_view import Key, Pattern, in_order, patterns
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.direct_get import gather
 from phaseline.engine.nats.frames import CODE, ERROR
@@ -55,7 +55,6 @@ BUSY, AGAIN, TRIES = "429", 0.3, 3
 """How a worker says that it has too much to do; seconds until it is asked again; and how often."""
 COPIED = 0.05
 """Seconds in which STATE copies what was just committed."""
-Key = tuple[str, str]
 T = TypeVar("T")
 
 
