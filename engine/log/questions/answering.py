@@ -9,8 +9,8 @@ work one after the other; and what waits beyond `MOST` is refused, so that the a
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -120,29 +120,6 @@ class NamesPage(NamedTuple):
     after: After | None
 
 
-class QuestionQueue:
-    """Where the questions of one worker wait for each other."""
-
-    def __init__(self) -> None:
-        """Nobody waits."""
-        self._lock, self.waiting = asyncio.Lock(), 0
-
-    async def __aenter__(self) -> None:
-        """Wait for one's turn; raises `QuestionRefused`."""
-        if self.waiting >= MOST:
-            raise QuestionRefused(429, "this worker answers as many questions as it may: ask again, or read STATE")
-        self.waiting += 1
-        try:
-            await self._lock.acquire()
-        except BaseException:
-            self.waiting -= 1
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self.waiting -= 1
-        self._lock.release()
-
-
 class IndexedPartition:
     """The index of one partition that this worker owns."""
 
@@ -207,7 +184,8 @@ class Questions:
 
     def __init__(self, installation: Installation, counted: Counter[str]) -> None:
         """Answers nothing before `listen`. counted: gets the number of questions, by what became of them."""
-        self._installation, self._counted, self._lane = installation, counted, QuestionQueue()
+        self._installation, self._counted = installation, counted
+        self._turn, self._waiting = asyncio.Lock(), 0
         self._meaning = cache(partial(meaning_of, installation.kinds))
         self._indexed: dict[int, IndexedPartition] = {}
 
@@ -233,10 +211,22 @@ class Questions:
             for one in (found := [*self._indexed.values()]):
                 await one.freshen(SHARE * TURN / len(found))
 
+    @asynccontextmanager
+    async def _in_turn(self) -> AsyncIterator[None]:
+        """One question after the other; raises `QuestionRefused` if too many wait."""
+        if self._waiting >= MOST:
+            raise QuestionRefused(429, "this worker answers as many questions as it may: ask again, or read STATE")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                yield
+        finally:
+            self._waiting -= 1
+
     async def _respond(self, indexed: IndexedPartition, data: bytes, reply: str) -> None:
         body, headers, outcome = b"", dict(content_types.AS_JSON), ANSWERED
         try:
-            async with asyncio.timeout(PATIENCE), self._lane:
+            async with asyncio.timeout(PATIENCE), self._in_turn():
                 body = encode(await self.answer(indexed, data))
         except TimeoutError:
             outcome, body, headers = REFUSED, b"{}", {**headers, **_refusal(503, "it takes too long: read STATE")}
