@@ -16,7 +16,10 @@ from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import NatsUnreachable
 
 with sparing():
+    from nats.micro.request import Request
     from nats.micro.service import Service, ServiceConfig
+
+__all__ = ["Request", "serve"]
 
 log = logs.get_logger(__name__)
 Handler = Callable[[Msg], Awaitable[None]]

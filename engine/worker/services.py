@@ -10,14 +10,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.nats.frames import CODE, ERROR
-from phaseline.engine.nats.micro import serve
+from phaseline.engine.nats.micro import Request, serve
 from phaseline.engine.publish import source_counts
 from phaseline.engine.worker.partition import Partition
 from phaseline.machines.language.product import WorkerService, load
@@ -53,32 +53,6 @@ class Answer(NamedTuple):
     headers: dict[str, str]
 
 
-class ServiceRequest(Protocol):
-    """A request to a NATS service."""
-
-    @property
-    def subject(self) -> str:
-        """The subject on which it arrived."""
-
-    @property
-    def data(self) -> bytes:
-        """Its body."""
-
-    async def respond(self, data: bytes, headers: dict[str, str]) -> None:
-        """Send the answer."""
-
-    async def respond_error(self, code: str, description: str, data: bytes, headers: dict[str, str]) -> None:
-        """Send an error, and count it."""
-
-
-class OwnedPartition(Protocol):
-    """A partition that this worker owns, with its tree in memory."""
-
-    async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
-        """The result of `ask` on the tree once it is committed, and the position that the tree has reached."""
-        ...
-
-
 @dataclass(slots=True)
 class ServiceQuery:
     """A question about the entity `id`, for a service of a product.
@@ -89,7 +63,7 @@ class ServiceQuery:
     id: str
     data: Mapping[str, Any]
     states: Latest
-    _partition: OwnedPartition
+    _partition: Partition
     _position: int | None = None
 
     async def look(self, ask: Callable[[Tree], T]) -> T:
@@ -125,9 +99,7 @@ class Endpoint(NamedTuple):
 class Services:
     """The services of one worker. `owned`: the partitions that it owns now; they change."""
 
-    def __init__(
-        self, installation: Installation, owned: Mapping[int, OwnedPartition], worker: str, version: str
-    ) -> None:
+    def __init__(self, installation: Installation, owned: Mapping[int, Partition], worker: str, version: str) -> None:
         """Answers nothing before `start`. Raises `SetupError.kinds_broken` if a product's service cannot be loaded."""
         self.installation, self.wire, self.owned = installation, installation.wire, owned
         self.worker, self.version = worker, version
@@ -147,7 +119,7 @@ class Services:
             )
         return service
 
-    async def handle(self, request: ServiceRequest) -> None:
+    async def handle(self, request: Request) -> None:
         """Answer a request from outside, or forward it to the owner of the tree."""
         question = request.subject[len(self.subjects.status("", "")) - 1 :]
         try:
