@@ -65,7 +65,7 @@ class DirectReader:
 
     async def __aenter__(self) -> Self:
         """Find out where to start, and whether there is anything to read; raises as `Wire.api` does."""
-        self._end = await self._last_sequence()
+        self._end = await last_sequence(self._wire, self._stream)
         self._complete = await self._before_start()
         for cursor in self._cursors:
             cursor.complete = self._complete
@@ -110,9 +110,6 @@ class DirectReader:
             return []
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
 
-    async def _last_sequence(self) -> int:
-        return int((await self._wire.api(f"STREAM.INFO.{self._stream}"))["state"]["last_seq"])
-
     async def _before_start(self) -> int:
         """The last sequence that is not wanted."""
         if isinstance(self._start, int):
@@ -141,7 +138,7 @@ class DirectReader:
             upper = self._end
         else:
             # With several filters, what one of them lacks now must not come after what another one gets next.
-            upper = self._complete if len(self._cursors) == 1 else await self._last_sequence()
+            upper = self._complete if len(self._cursors) == 1 else await last_sequence(self._wire, self._stream)
         for cursor in self._cursors:
             if not cursor.fetched and (cursor.complete < upper or len(self._cursors) == 1):
                 await self._fetch(cursor, upper)
@@ -197,7 +194,7 @@ class DirectReader:
 
         A new leader may know less for a moment.
         """
-        last = await self._last_sequence()
+        last = await last_sequence(self._wire, self._stream)
         self._shorter = self._shorter + 1 if last < self._complete else 0
         if self._shorter > 1:
             raise NoAnswer.log_put_back(stream=self._stream, last=last, place=self._complete)
@@ -269,6 +266,11 @@ async def read_all(
                 yield messages
             if is_over:
                 return
+
+
+async def last_sequence(wire: Wire, stream: str) -> int:
+    """The sequence of the last message that a stream has had; 0 if it never had one."""
+    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
 
 
 async def first_since(wire: Wire, stream: str, moment: str) -> int | None:
