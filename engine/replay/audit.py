@@ -190,11 +190,12 @@ class Audit:
                             self._take(step)
                 self._progress(self.report.events - before)
         finally:
-            self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
-            self.report.erased, self.report.purged = self.source.erased, self.source.purged
-            self.report.foreign += self.source.foreign
-            self.report.losses += self.source.losses
-            self.report.emptied += self.source.emptied
+            report, found = self.report, self.source.findings
+            report.entities, report.undecided = self.processors.entity_count, found.undecided
+            report.erased, report.purged = found.erased, found.purged
+            report.foreign += found.foreign
+            report.losses += found.losses
+            report.emptied += found.emptied
         return self.report
 
     def _decides(self, step: RecordedStep) -> bool:
