@@ -80,7 +80,7 @@ class Changeset:
     )  # fmt: skip
 
     def __init__(self, tree: Tree, trigger: str, sequence: int, time: int, *, asks: bool = False) -> None:
-        """Start without changes. `trigger`, `sequence` and `time` (ns) are those of the stored event.
+        """`trigger`, `sequence` and `time` (ns) are those of the stored event.
 
         asks: whether the event is an intent. Then it is also the last request of each entity that its cascades move.
         """

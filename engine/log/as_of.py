@@ -133,7 +133,6 @@ class AsOf(StateView):
     moment: Moment
 
     def __init__(self, installation: Installation, moment: Moment) -> None:
-        """Make the view without reading anything yet."""
         self.installation, self.moment = installation, moment
 
     @classmethod

@@ -54,7 +54,6 @@ class Latest(StateView):
     """The latest states. Each read asks STATE anew."""
 
     def __init__(self, installation: Installation) -> None:
-        """Make the view without reading anything yet."""
         self.installation, self.moment = installation, None
 
     async def last(self, kind: str, entity_id: str) -> Transition:

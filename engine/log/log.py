@@ -160,7 +160,7 @@ class ArchiveReader:
         self, installation: Installation, archive: LogArchive, filters: Sequence[str], start: int | str,
         feed: Sequence[str],
     ) -> None:  # fmt: skip
-        """Reads nothing yet. The arguments are those of `Log.reader`."""
+        """The arguments are those of `Log.reader`."""
         self._installation, self._archive = installation, archive
         self._filters, self._start, self._feed = filters, start, feed
         self._past: AsyncIterator[list[Stored]] | None = None

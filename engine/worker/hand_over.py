@@ -67,7 +67,6 @@ class Preparations:
         self, installation: Installation, worker: str, given: Callable[[int, int], None], is_busy: Callable[[], bool],
         calm: asyncio.Event,
     ) -> None:  # fmt: skip
-        """Nothing is prepared yet."""
         self._installation, self._worker, self._given, self._is_busy = installation, worker, given, is_busy
         self._calm, self._is_closed = calm, False
         self._kept: dict[int, tuple[PartitionStates, asyncio.TimerHandle]] = {}

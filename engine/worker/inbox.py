@@ -109,7 +109,6 @@ class Supply:
     """
 
     def __init__(self, installation: Installation, inbox: Inbox) -> None:
-        """None is at hand yet."""
         self.inbox, self.events, self.slow = inbox, list[Stored](), False
         self._slow_kinds = frozenset(kind.name for kind in installation.kinds.values() if rule_names(kind))
         self._idle, self._place = installation.pacing.idle, installation.prefix.count(".") + 4

@@ -53,7 +53,6 @@ class LateTree(Mapping[str, Table]):
     """
 
     def __init__(self, written: Sequence[Table | LateTable]) -> None:
-        """Nothing is loaded yet."""
         self._written = written
         self._found: dict[str, Mapping[str, Table]] = {}
 

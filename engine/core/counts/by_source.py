@@ -131,7 +131,6 @@ class BySource:
     __slots__ = ("_refused", "counts", "others")
 
     def __init__(self) -> None:
-        """Nothing is counted yet."""
         self.counts: dict[str, SourceCounts] = {}
         self.others: SourceCounts | None = None
         self._refused: dict[str, NotTaken] = {}

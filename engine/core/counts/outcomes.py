@@ -45,7 +45,6 @@ class Outcomes:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        """Nothing is decided yet."""
         self.single: dict[Move, int] = {}
         """The events with one record, which is a transition. Nearly all events are such; they are counted only here."""
         self.events: Counter[tuple[str, Outcome]] = Counter()

@@ -124,7 +124,6 @@ class IndexedPartition:
     """The index of one partition that this worker owns."""
 
     def __init__(self, partition: OwnedTree, installation: Installation) -> None:
-        """Nothing is noted yet."""
         self.partition, self._kinds = partition, installation.kinds
         self._index: TreeIndex | None = None
         self._asked = -ASKED

@@ -84,7 +84,7 @@ class WorkersView(Latest):
     """The latest states. Selections are put to the workers, all other reads ask STATE."""
 
     def __init__(self, installation: Installation, few: int = FEW) -> None:
-        """Make the view without reading anything yet. few: entities that are read without asking."""
+        """few: entities that are read without asking."""
         super().__init__(installation)
         self._few = few
         self.meaning: Callable[[str | None], str] = cache(partial(meaning_of, installation.kinds))
