@@ -91,7 +91,7 @@ class Inbox(Reader):
     async def _delete(self, position: int) -> None:
         while True:
             try:
-                await delete(self._wire, self._stream, position)
+                await delete(self._wire, self.stream, position)
             except PhaselineError as error:
                 if not can_pass(error):
                     log.warning("repeat_not_removed", partition=self._partition, position=position, error=str(error))
