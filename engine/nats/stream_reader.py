@@ -16,7 +16,7 @@ import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import PENDING, gather, message_from_leader
+from phaseline.engine.nats.direct_get import PENDING, direct, gather, message_from_leader
 from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NoAnswer
@@ -111,9 +111,8 @@ class DirectReader:
             return max(0, self._start - 1)
         if self._start in ("start", "now"):
             return self._end if self._start == "now" else 0
-        wanted = {"start_time": self._start, "next_by_subj": ">"}
-        found = await self._get({**wanted, "batch": 1}) or await self._get_from_leader(wanted)
-        return found[0].sequence - 1 if found else self._end
+        first = await first_since(self._wire, self.stream, self._start)
+        return self._end if first is None else first - 1
 
     async def _fill_patiently(self) -> None:
         while True:
@@ -270,6 +269,5 @@ async def last_sequence(wire: Wire, stream: str) -> int:
 
 async def first_since(wire: Wire, stream: str, moment: str) -> int | None:
     """The sequence of the first message that was stored at a time or later; None if there is none."""
-    async with reader_of(wire, stream, [], moment) as reader:
-        found = [] if reader.caught_up else await reader.take(1)
-    return found[0].sequence if found else None
+    found = await direct(wire, stream, {"start_time": moment, "next_by_subj": ">"})
+    return None if found is None else int(found.headers["Nats-Sequence"])
