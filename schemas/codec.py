@@ -264,7 +264,6 @@ class Values:
     """
 
     def __init__(self) -> None:
-        """Nothing has arrived yet."""
         self._unpacker = msgpack.Unpacker(timestamp=0, max_buffer_size=bounds.LARGEST)
         self._fed = self.begin = self.end = 0
 

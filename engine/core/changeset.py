@@ -80,7 +80,7 @@ class Changeset:
     )  # fmt: skip
 
     def __init__(self, tree: Tree, trigger: str, sequence: int, time: int, *, asks: bool = False) -> None:
-        """Start without changes. `trigger`, `sequence` and `time` (ns) are those of the stored event.
+        """`trigger`, `sequence` and `time` (ns) are those of the stored event.
 
         asks: whether the event is an intent. Then it is also the last request of each entity that its cascades move.
         """
@@ -105,6 +105,11 @@ class Changeset:
     def scripts(self) -> ScriptRunner:
         """The script runner of the tree."""
         return self.tree.scripts
+
+    @property
+    def silence_after(self) -> float:
+        """As of the tree."""
+        return self.tree.silence_after
 
     def above(self, entity_id: str, kind: str) -> EntityChange | Entity | None:
         """The ancestor of that kind, with the changes so far."""
@@ -229,13 +234,9 @@ class Changeset:
         is_gone = change.facets[0].base.phase == DELETED
         if trigger in DERIVED or (is_unheard and not is_gone):
             return
-        if is_gone or not self.silence_of(kind, entity_id, change.attributes) > 0:
+        if is_gone or not silence_of(self, self.kinds[kind], entity_id, change.attributes) > 0:
             trigger = WAITED if is_unheard else UNWATCHED
             self.cascades.append((kind, entity_id, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
-
-    def silence_of(self, kind: str, entity_id: str, attributes: Mapping[str, Any]) -> float:
-        """After how many seconds without an observation an entity with these attributes falls silent; 0 for never."""
-        return silence_of(self, self.kinds[kind], entity_id, attributes, self.tree.silence_after)
 
     def _wait_below(self, kind: str, entity_id: str) -> None:
         """Let those below whose time the event has changed wait anew, or no more."""
@@ -249,8 +250,8 @@ class Changeset:
             for one in self.descendants(kind, entity_id, below):
                 entity = self.entity(below, one)
                 phase, is_gone = entity.facets[-1].base.phase, entity.facets[0].base.phase in (ABSENT, DELETED)
-                old_after = silence_of(self.tree, self.kinds[below], one, entity.attributes, self.tree.silence_after)
-                new_after = self.silence_of(below, one, entity.attributes)
+                old_after = silence_of(self.tree, self.kinds[below], one, entity.attributes)
+                new_after = silence_of(self, self.kinds[below], one, entity.attributes)
                 if new_after != old_after and not is_gone and (phase != SILENT or not new_after > 0):
                     trigger = WAITED if phase == UNHEARD or new_after > 0 else UNWATCHED
                     self.cascades.append((below, one, Origin(trigger, "cascade", f"{kind}/{entity_id}")))

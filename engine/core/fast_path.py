@@ -232,7 +232,5 @@ def _restarted(
 ) -> tuple[Mapping[str, int], tuple[TimerChange, ...]]:
     """The timers of an entity after that of a facet has started again, or ended; and this change, if it is one."""
     timers = entity.timers_ns
-    change = restart(
-        tree, kind, entity.id, index, facet, entity.attributes, time, 0, fired=False, silence_after=tree.silence_after
-    )  # fmt: skip
+    change = restart(tree, kind, entity.id, index, facet, entity.attributes, time, 0, fired=False)
     return timers_after(timers, change), () if change.due == timers.get(change.facet) else (change,)

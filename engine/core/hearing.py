@@ -63,9 +63,8 @@ def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival)
         return False
     if place.facets[0].base.phase in (ABSENT, DELETED):
         return False
-    return (place.facets[kind.contact].base.phase == UNHEARD) == (
-        not _silence_of(tree, kind, place.id, place.attributes) > 0
-    )
+    is_waited_for = silence_of(tree, kind, place.id, place.attributes) > 0
+    return is_waited_for != (place.facets[kind.contact].base.phase == UNHEARD)
 
 
 def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Decision | None:
@@ -89,10 +88,7 @@ def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Deci
 def _waits(tree: Tree, kind: Kind, place: Entity, attributes: Mapping[str, Any], cause: Cause, time: int) -> Decision:
     """The mark of a place that is Fresh, and whose timer starts anew."""
     index = kind.contact or 0
-    timer = restart(
-        tree, kind, place.id, index, place.facets[index], attributes, time, 0, fired=False,
-        silence_after=tree.silence_after,
-    )  # fmt: skip
+    timer = restart(tree, kind, place.id, index, place.facets[index], attributes, time, 0, fired=False)
     after = Entity(
         kind.name, place.id, place.version, kind.names, place.facets, attributes, place.sequences,
         timers_after(place.timers_ns, timer), place.asked, place.born, place.memory,
@@ -108,7 +104,7 @@ def timed_out(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival) ->
     """
     if arrival.trigger != FALLS_SILENT or place is None or arrival.timer is None:
         return arrival
-    after = _silence_of(tree, kind, place.id, place.attributes)
+    after = silence_of(tree, kind, place.id, place.attributes)
     if not after > 0:
         return replace(arrival, trigger=UNWATCHED)
     if _nobody_was_there(place, after, arrival.timer[1], arrival.time):
@@ -158,17 +154,13 @@ def _hears(changeset: Changeset, name: str, place_id: str, time: int) -> bool:
     place = changeset.above(place_id, name)
     if place is None or place.facets[0].base.phase in (ABSENT, DELETED):
         return False
-    after = changeset.silence_of(name, place_id, place.attributes)
-    return _is_old(changeset.kinds[name], place, after, time)
-
-
-def _silence_of(tree: Tree, kind: Kind, place_id: str, attributes: Mapping[str, Any]) -> float:
-    return silence_of(tree, kind, place_id, attributes, tree.silence_after)
+    kind = changeset.kinds[name]
+    return _is_old(kind, place, silence_of(changeset, kind, place_id, place.attributes), time)
 
 
 def _is_due(tree: Tree, kind: Kind, place: Entity, time: int) -> bool:
     """Whether a hearing at `time` (ns) has to be recorded."""
-    return _is_old(kind, place, _silence_of(tree, kind, place.id, place.attributes), time)
+    return _is_old(kind, place, silence_of(tree, kind, place.id, place.attributes), time)
 
 
 def _is_old(kind: Kind, place: SceneEntity, after: float, time: int) -> bool:

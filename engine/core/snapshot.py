@@ -211,8 +211,7 @@ class Snapshot:
         given = item.get(ATTRIBUTES, {})
         found = opened(self.below, {**data, ATTRIBUTES: given})
         settable = () if self.below.judge is None else self.below.judge.attributes
-        own = {field.name for field in self.below.table.attributes} | self.below.table.earlier_names.keys()
-        unread = [name for name in given if name in own and name not in settable]
+        unread = [name for name in given if name in self.below.table.attribute_names and name not in settable]
         self.unread.update(f"items[].attributes.{name}" for name in unread)
         return {name: value for name, value in found.items() if name not in unread}
 

@@ -6,7 +6,7 @@ Does not: what happens when a timer fires (`decide`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -35,6 +35,14 @@ class TimerChange(msgspec.Struct, frozen=True, gc=False):
     facet: str
     trigger: str
     due: int | None
+
+
+class TimedScene(Scene, Protocol):
+    """A tree, or what one event makes of it."""
+
+    @property
+    def silence_after(self) -> float:
+        """The seconds after which a place falls silent that has no own ones; 0 for never."""
 
 
 class Schedule(msgspec.Struct, frozen=True, gc=False):
@@ -66,13 +74,12 @@ def starts_again(timeout: Timeout | None, before: Mapping[str, Any], after: Mapp
 
 
 def restart(
-    scene: Scene, kind: Kind, entity_id: str, index: int, facet: FacetState, attributes: Mapping[str, Any],
-    time: int, record: int, *, fired: bool, silence_after: float,
+    scene: TimedScene, kind: Kind, entity_id: str, index: int, facet: FacetState, attributes: Mapping[str, Any],
+    time: int, record: int, *, fired: bool,
 ) -> TimerChange:  # fmt: skip
     """The timer of a facet when it starts again at `time` (ns); a cancelled one if the phase has no timeout.
 
     fired: whether the timer of the facet fired just now, and the facet stays in its phase. record: as in `TimerChange`.
-    silence_after: the seconds of a place that has no own ones.
     """
     name, timeout = kind.names[index], timeout_of(kind, index, facet)
     if timeout is None:
@@ -80,7 +87,7 @@ def restart(
     attribute = timeout.repeat_after if fired else timeout.seconds_from
     fixed = 0 if fired else timeout.seconds
     if index == kind.contact:
-        seconds = silence_of(scene, kind, entity_id, attributes, silence_after)
+        seconds = silence_of(scene, kind, entity_id, attributes)
     elif timeout.deadline and not fired:
         seconds = _deadline(scene, kind, entity_id, attributes, fixed)
     else:
@@ -103,11 +110,11 @@ def _deadline(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str,
     return fixed
 
 
-def silence_of(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str, Any], otherwise: float) -> float:
+def silence_of(scene: TimedScene, kind: Kind, entity_id: str, attributes: Mapping[str, Any]) -> float:
     """After how many seconds without an observation an entity falls silent; 0 for never.
 
-    Its own count first, then those that the nearest entity above has for its kind. otherwise: the installation's, for a
-    place that has neither; if they are 0, those of its kind count.
+    Its own count first, then those that the nearest entity above has for its kind. For a place that has
+    neither those of the installation count; if they are 0, those of its kind.
     """
     own: float | None = attributes.get(SILENCE_AFTER)
     if own is not None:
@@ -117,7 +124,7 @@ def silence_of(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str
             found: float | None = above.attributes.get(SILENCE_BELOW, NONE).get(kind.name)
             if found is not None:
                 return found
-    return (otherwise or kind.table.silence_after) if kind.is_place else 0.0
+    return (scene.silence_after or kind.table.silence_after) if kind.is_place else 0.0
 
 
 def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:

@@ -13,7 +13,7 @@ from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
 from phaseline.engine.core.lives.memory import of_version
 from phaseline.engine.core.memory import class_stays
 from phaseline.engine.core.memory.reasons import reasons_of
-from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
+from phaseline.engine.core.timers import TimerChange, restart, silence_of, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import STAYED
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT, SILENCE_AFTER, WAITED
@@ -305,7 +305,7 @@ def _is_awaited(changeset: Changeset, kind: Kind, entity_id: str, change: Entity
     tree = changeset.tree
     if kind.name not in tree.watched and SILENCE_AFTER not in change.attributes:
         return tree.silence_after > 0 and kind.is_place
-    return changeset.silence_of(kind.name, entity_id, change.attributes) > 0
+    return silence_of(changeset, kind, entity_id, change.attributes) > 0
 
 
 def _is_assigned(kind: Kind, entity: Entity | None, change: EntityChange, index: int) -> bool:
@@ -360,12 +360,10 @@ def _restarts(
             if is_contact and facets[0].base.phase == DELETED:
                 restarts.append(TimerChange(record, kind.names[number], "", None))
                 continue
-            restarts.append(
-                restart(
-                    changeset, kind, entity_id, number, facet, change.attributes, changeset.time, record,
-                    fired=stays, silence_after=changeset.tree.silence_after,
-                )
-            )  # fmt: skip
+            timer = restart(
+                changeset, kind, entity_id, number, facet, change.attributes, changeset.time, record, fired=stays
+            )
+            restarts.append(timer)
     return restarts
 
 

@@ -11,7 +11,7 @@ from typing import Self
 
 from phaseline.engine.core.message import BATCH_LIMIT
 from phaseline.engine.log import foreign
-from phaseline.engine.log.installation import Installation, LogArchive
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
 from phaseline.engine.log.state_view import Pattern, StateView, one_of
@@ -19,7 +19,7 @@ from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, check_re
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
 from phaseline.engine.nats.direct_get import LastMessage, direct, gather
-from phaseline.engine.nats.stream_reader import first_since
+from phaseline.engine.nats.stream_reader import first_since, last_sequence
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
@@ -63,7 +63,7 @@ async def check_place(installation: Installation, place: int, *, beyond: int = 0
 
         await identity.check_place(installation, place, place.log)
     for look in range(LOOKS if place < END else 0):
-        last = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+        last = await last_sequence(installation.wire, installation.layout.log)
         if place <= last + beyond:
             return
         if look + 1 == LOOKS:
@@ -73,7 +73,7 @@ async def check_place(installation: Installation, place: int, *, beyond: int = 0
 
 async def _in_stream(installation: Installation, named: int | Time) -> Moment:
     """The moment, from the stream."""
-    end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+    end = await last_sequence(installation.wire, installation.layout.log)
     place = max(0, min(named, end)) if isinstance(named, int) else await _place_at(installation, named, end)
     message = await _message(installation, place)
     cut = 0 if message is None else _records_to_cut(installation, message)
@@ -133,7 +133,6 @@ class AsOf(StateView):
     moment: Moment
 
     def __init__(self, installation: Installation, moment: Moment) -> None:
-        """Make the view without reading anything yet."""
         self.installation, self.moment = installation, moment
 
     @classmethod
@@ -145,7 +144,8 @@ class AsOf(StateView):
 
     async def last(self, kind: str, entity_id: str) -> Transition:
         """The last transition of an entity; raises `EntityUnknown.entity_not_yet_known`."""
-        found = await self.matching([self._pattern(kind, entity_id)])
+        pattern = Pattern(self.installation.partition_of(entity_id), kind, quoted_id(entity_id))
+        found = await self.matching([pattern])
         if not found:
             raise self.unknown([kind], entity_id)
         return found[0]
@@ -156,16 +156,12 @@ class AsOf(StateView):
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects. Few take one request; for many the log is read."""
-        place = self.moment.place
+        place, named = self.moment.place, [(pattern.kind, pattern.id) for pattern in patterns]
         if place < 1:
             return []
         return await Log(self.installation).shown(
-            place, lambda: self._in_log(patterns), lambda archive: self._in_archive(archive, patterns)
+            place, lambda: self._in_log(patterns), lambda archive: archive.transitions(named, place)
         )
-
-    async def _in_archive(self, archive: LogArchive, patterns: Sequence[Pattern]) -> list[Transition]:
-        """The entities that at least one pattern selects, from the archive."""
-        return await archive.transitions([(pattern.kind, pattern.id) for pattern in patterns], self.moment.place)
 
     async def _in_log(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects, from the stream."""
@@ -210,9 +206,6 @@ class AsOf(StateView):
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
         return EntityUnknown.entity_not_yet_known(id=entity_id, kind=one_of(kinds), place=self.moment.place)
-
-    def _pattern(self, kind: str, entity_id: str) -> Pattern:
-        return Pattern(self.installation.partition_of(entity_id), kind, quoted_id(entity_id))
 
 
 def transition_filter(installation: Installation, pattern: Pattern) -> str:

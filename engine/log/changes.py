@@ -83,7 +83,6 @@ class Changes:
     """Collects the changes of all entities between two moments."""
 
     def __init__(self) -> None:
-        """Start without changes."""
         self.found: dict[tuple[str, str], Change] = {}
 
     def take(self, record: Transition | Rejection) -> None:

@@ -17,7 +17,7 @@ from phaseline.engine.log.questions.sorted_messages import SortedMessage, Sorted
 from phaseline.engine.log.state_view import Pattern, StateView, patterns
 from phaseline.engine.nats.direct_get import direct, origin
 from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.stream_reader import last_sequence, read_all
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
 from phaseline.schemas.records import Entity, Mark, Record, Transition
@@ -54,7 +54,6 @@ class Latest(StateView):
     """The latest states. Each read asks STATE anew."""
 
     def __init__(self, installation: Installation) -> None:
-        """Make the view without reading anything yet."""
         self.installation, self.moment = installation, None
 
     async def last(self, kind: str, entity_id: str) -> Transition:
@@ -94,7 +93,7 @@ class Latest(StateView):
         progress: called with how many were read.
         """
         wire, stream = self.installation.wire, self.installation.layout.state
-        end = int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+        end = await last_sequence(wire, stream)
         seen, late, number = array("q"), dict[tuple[str, str], Transition](), 0
         progress(number)
         for pattern in patterns:
@@ -201,7 +200,7 @@ class Latest(StateView):
 async def copied(installation: Installation) -> int:
     """The place in LOG up to which STATE has copied all, at least. A watch that starts after it misses nothing."""
     wire, stream = installation.wire, installation.layout.state
-    last = int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+    last = await last_sequence(wire, stream)
     reply = await direct(wire, stream, {"seq": last}) if last else None
     return 0 if reply is None else origin(foreign.message_in(reply).block or reply.block)
 

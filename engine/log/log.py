@@ -160,8 +160,8 @@ class ArchiveReader:
         self, installation: Installation, archive: LogArchive, filters: Sequence[str], start: int | str,
         feed: Sequence[str],
     ) -> None:  # fmt: skip
-        """Reads nothing yet. The arguments are those of `Log.reader`."""
-        self._installation, self._archive = installation, archive
+        """The arguments are those of `Log.reader`."""
+        self._installation, self._archive, self.stream = installation, archive, installation.layout.log
         self._filters, self._start, self._feed = filters, start, feed
         self._past: AsyncIterator[list[Stored]] | None = None
         self._held = deque[Stored]()
@@ -192,11 +192,6 @@ class ArchiveReader:
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
-
-    @property
-    def stream(self) -> str:
-        """The name of the stream."""
-        return self._installation.layout.log
 
     @property
     def buffered(self) -> int:

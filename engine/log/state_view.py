@@ -19,6 +19,11 @@ from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Entity, Transition, own_facets
 from phaseline.schemas.subjects import natural, quoted_id
 
+Key = tuple[str, str]
+"""A kind and an id."""
+ONE_BY_ONE = 32
+"""The most entities that are read one by one. Of more, all of their kinds are read."""
+
 
 class Pattern(NamedTuple):
     """Selects entities by subject. `partition` and `kind` can be `*`; `id` holds quoted tokens, with wildcards."""

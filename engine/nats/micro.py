@@ -4,7 +4,6 @@ Belongs here: passing on the service's subscriptions and replies. Does not: what
 (`worker.services`).
 """
 
-import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -17,7 +16,10 @@ from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import NatsUnreachable
 
 with sparing():
+    from nats.micro.request import Request
     from nats.micro.service import Service, ServiceConfig
+
+__all__ = ["Request", "serve"]
 
 log = logs.get_logger(__name__)
 Handler = Callable[[Msg], Awaitable[None]]
@@ -38,30 +40,20 @@ class _Names:
 
 
 class _Client:
-    """The part of nats-py's client that its services use. A new task handles each request."""
+    """The part of nats-py's client that its services use."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._nuid = _Names()
-        self._handling: set[asyncio.Future[None]] = set()
 
     async def subscribe(self, subject: str, queue: str = "", cb: Handler | None = None) -> "_Subscription":
-        def take(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
-            if not self._wire.replies.may_answer(subject, reply):
-                return
+        async def answer(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
             headers = frames.read_headers(block) if block else None
             message = Msg(self, subject, reply, data, headers)  # type: ignore[arg-type]  # `_Client` too
             if cb is not None:
-                task = asyncio.ensure_future(cb(message))
-                self._handling.add(task)
-                task.add_done_callback(self._handled)
+                await cb(message)
 
-        return _Subscription(self._wire, await self._wire.subscribe(subject, take, queue))
-
-    def _handled(self, task: asyncio.Future[None]) -> None:
-        self._handling.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("request_unanswered", error=f"{type(error).__name__}: {error}", exc_info=error)
+        return _Subscription(self._wire, await self._wire.serve(subject, answer, queue))
 
     async def publish(
         self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None, **_: Any

@@ -79,7 +79,7 @@ class Reader:
         """
         self._room = max(LEAST_BUFFER, room)
         self._batch, self._most_bytes = min(consumer.BATCH, self._room // 3), min(BUFFER_BYTES, _BYTES_EACH * room)
-        self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
+        self._wire, self.stream, self._filters, self._start = wire, stream, list(filters), start
         self._buffer: deque[Stored] = deque()
         self._arrived = asyncio.Event()
         self._name, self._inbox, self._sid = "", "", 0
@@ -94,8 +94,8 @@ class Reader:
         self._delivered = 0
         """How many messages this consumer has delivered."""
         self._silent_checks = 0
-        self._backlog = 0
-        """How many messages the consumer had when it was created."""
+        self.backlog = 0
+        """How many messages the consumer had when it was created: those that were to be read."""
         self.pending = 0
         """How many messages followed the last one that came, at the time when the server sent it."""
         self.idle = False
@@ -116,7 +116,7 @@ class Reader:
     async def __aenter__(self) -> Self:
         """Create the consumer; raises as `Wire.api` does."""
         if self._start == "now":
-            info = await self._wire.api(f"STREAM.INFO.{self._stream}")
+            info = await self._wire.api(f"STREAM.INFO.{self.stream}")
             self._start = int(info["state"]["last_seq"]) + 1
         self._least = max(self._known if self._wire.clustered else 0, await self._last_of_leader())
         await self._open()
@@ -136,11 +136,6 @@ class Reader:
         await self._close()
 
     @property
-    def stream(self) -> str:
-        """The name of the stream."""
-        return self._stream
-
-    @property
     def buffered(self) -> int:
         """How many messages `take` can return at once."""
         return len(self._buffer)
@@ -149,11 +144,6 @@ class Reader:
     def oldest(self) -> Stored | None:
         """The message that `take` returns first; None if none has come."""
         return self._buffer[0] if self._buffer else None
-
-    @property
-    def backlog(self) -> int:
-        """How many messages were to be read when the reader was opened."""
-        return self._backlog
 
     @property
     def delivered(self) -> int:
@@ -207,11 +197,11 @@ class Reader:
         self._requested = self._delivered = 0
         self._sid = await self._wire.subscribe_to_many(self._inbox, self._received)
         created = await self._wire.api(
-            f"CONSUMER.CREATE.{self._stream}.{self._name}",
-            consumer.create_request(self._stream, self._name, self._filters, self._start, self._last),
+            f"CONSUMER.CREATE.{self.stream}.{self._name}",
+            consumer.create_request(self.stream, self._name, self._filters, self._start, self._last),
         )
-        self._backlog = self.pending = int(created["num_pending"])
-        if not self._backlog:
+        self.backlog = self.pending = int(created["num_pending"])
+        if not self.backlog:
             self._end_known()
         self._silent_checks = 0
         self._request_bytes = max(self._request_bytes, self._wire.max_payload + OVERHEAD)
@@ -223,7 +213,7 @@ class Reader:
             await self._wire.unsubscribe(sid)
         if self._wire.connected:
             try:
-                await self._wire.api(f"CONSUMER.DELETE.{self._stream}.{self._name}")
+                await self._wire.api(f"CONSUMER.DELETE.{self.stream}.{self._name}")
             except (ApiFailed, NoAnswer, NotPermitted) as error:
                 log.debug("consumer_left", consumer=self._name, error=str(error))
 
@@ -231,7 +221,7 @@ class Reader:
         """Request messages until the buffer and the open requests are full."""
         most = self._room - self._batch
         while self._requested + len(self._buffer) <= most and self._buffered_bytes < self._most_bytes:
-            subject = self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self._stream}.{self._name}")
+            subject = self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self.stream}.{self._name}")
             request = consumer.pull_request(self._batch, self._request_bytes)
             try:
                 self._wire.send(self._wire.frame(subject, request, reply=self._inbox))
@@ -281,13 +271,13 @@ class Reader:
         self._last, self.pending, self.idle = last.sequence, last.pending, False
         self._buffered_bytes += sum([len(one.data) for one in found])
         self._buffer.extend(found)
-        if self._end is None and (not last.pending or self._delivered >= self._backlog):
+        if self._end is None and (not last.pending or self._delivered >= self.backlog):
             self._end_known()
         self._arrived.set()
 
     def _note_gap(self, sent: int) -> None:
         """Start again, because messages were lost on their way. sent: how many the consumer has delivered."""
-        log.info("reader_gap", stream=self._stream, expected=self._delivered, found=sent)
+        log.info("reader_gap", stream=self.stream, expected=self._delivered, found=sent)
         self._broken.set()
 
     def _end_known(self) -> None:
@@ -304,7 +294,7 @@ class Reader:
         if not self._wire.clustered:
             return 0
         try:
-            asked = [last_message_from_leader(self._wire, self._stream, one) for one in self._filters or [">"]]
+            asked = [last_message_from_leader(self._wire, self.stream, one) for one in self._filters or [">"]]
             found = [one for one in await asyncio.gather(*asked) if one is not None]
         except NotPermitted:
             return 0
@@ -339,7 +329,7 @@ class Reader:
                 self._request_bytes *= 2  # not even one message fits the request
             self._request()
         else:
-            log.info("reader_status", stream=self._stream, status=status, description=description)
+            log.info("reader_status", stream=self.stream, status=status, description=description)
             self._broken.set()
 
     async def _check_silence(self) -> None:
@@ -351,7 +341,7 @@ class Reader:
             if self.idle and self._end is None:
                 await self._look_for_end()
             if self._silent_checks > SILENT_CHECKS and self._requested > 0 and self._wire.connected:
-                log.info("reader_silence", stream=self._stream, seconds=self._silent_checks * CHECK)
+                log.info("reader_silence", stream=self.stream, seconds=self._silent_checks * CHECK)
                 self._silent_checks = 0
                 self._broken.set()
 
@@ -367,13 +357,13 @@ class Reader:
         """
         for look in range(LOOKS if self._last else 0):
             try:
-                state = (await self._wire.api(f"STREAM.INFO.{self._stream}"))["state"]
+                state = (await self._wire.api(f"STREAM.INFO.{self.stream}"))["state"]
             except NotPermitted:
                 return
             if (last := int(state["last_seq"])) >= self._last:
                 return
             if look + 1 == LOOKS:
-                raise NoAnswer.log_put_back(stream=self._stream, last=last, place=self._last)
+                raise NoAnswer.log_put_back(stream=self.stream, last=last, place=self._last)
             await asyncio.sleep(RETRY)
 
     async def _restart(self) -> None:
@@ -390,13 +380,13 @@ class Reader:
                 if NoAnswer.log_put_back.made(error):
                     self._fail(error)
                     return
-                log.info("reader_retry", stream=self._stream, error=str(error))
+                log.info("reader_retry", stream=self.stream, error=str(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()
             except PhaselineError as error:
                 self._fail(error)
                 return
             except Exception as error:
-                log.exception("reader_failed", stream=self._stream, error=repr(error))
+                log.exception("reader_failed", stream=self.stream, error=repr(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()

@@ -16,7 +16,7 @@ import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import PENDING, gather, message_from_leader
+from phaseline.engine.nats.direct_get import PENDING, direct, gather, message_from_leader
 from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NoAnswer
@@ -53,7 +53,7 @@ class DirectReader:
     def __init__(
         self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = ()
     ) -> None:
-        self._wire, self._stream, self._start, self._feed = wire, stream, start, feed
+        self._wire, self.stream, self._start, self._feed = wire, stream, start, feed
         self._cursors = [_Cursor(filter_) for filter_ in filters or [">"]]
         self._ready: deque[Stored] = deque()
         self._complete = self._end = 0
@@ -65,7 +65,7 @@ class DirectReader:
 
     async def __aenter__(self) -> Self:
         """Find out where to start, and whether there is anything to read; raises as `Wire.api` does."""
-        self._end = await self._last_sequence()
+        self._end = await last_sequence(self._wire, self.stream)
         self._complete = await self._before_start()
         for cursor in self._cursors:
             cursor.complete = self._complete
@@ -76,11 +76,6 @@ class DirectReader:
     async def __aexit__(self, *_: object) -> None:
         for sid in self._sids:
             await self._wire.unsubscribe(sid)
-
-    @property
-    def stream(self) -> str:
-        """The name of the stream."""
-        return self._stream
 
     @property
     def buffered(self) -> int:
@@ -110,18 +105,14 @@ class DirectReader:
             return []
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
 
-    async def _last_sequence(self) -> int:
-        return int((await self._wire.api(f"STREAM.INFO.{self._stream}"))["state"]["last_seq"])
-
     async def _before_start(self) -> int:
         """The last sequence that is not wanted."""
         if isinstance(self._start, int):
             return max(0, self._start - 1)
         if self._start in ("start", "now"):
             return self._end if self._start == "now" else 0
-        wanted = {"start_time": self._start, "next_by_subj": ">"}
-        found = await self._get({**wanted, "batch": 1}) or await self._get_from_leader(wanted)
-        return found[0].sequence - 1 if found else self._end
+        first = await first_since(self._wire, self.stream, self._start)
+        return self._end if first is None else first - 1
 
     async def _fill_patiently(self) -> None:
         while True:
@@ -129,7 +120,7 @@ class DirectReader:
                 await self._wire.until_connected()
                 await self._fill()
             except (NoAnswer, ApiFailed) as error:
-                log.info("reader_retry", stream=self._stream, error=str(error))
+                log.info("reader_retry", stream=self.stream, error=str(error))
                 await asyncio.sleep(RETRY)
             else:
                 return
@@ -141,7 +132,7 @@ class DirectReader:
             upper = self._end
         else:
             # With several filters, what one of them lacks now must not come after what another one gets next.
-            upper = self._complete if len(self._cursors) == 1 else await self._last_sequence()
+            upper = self._complete if len(self._cursors) == 1 else await last_sequence(self._wire, self.stream)
         for cursor in self._cursors:
             if not cursor.fetched and (cursor.complete < upper or len(self._cursors) == 1):
                 await self._fetch(cursor, upper)
@@ -163,19 +154,19 @@ class DirectReader:
 
     async def _get(self, body: dict[str, Any]) -> list[Stored]:
         """The messages in the answers to a direct get, up to the first one that was lost on the way."""
-        subject = self._wire.api_subject(f"DIRECT.GET.{self._stream}")
+        subject = self._wire.api_subject(f"DIRECT.GET.{self.stream}")
         found: list[Stored] = []
         for reply in await gather(self._wire, subject, body):
             stored = _stored(reply)
             if found and stored.pending != found[-1].pending - 1:
-                log.info("reader_gap", stream=self._stream, expected=found[-1].pending - 1, found=stored.pending)
+                log.info("reader_gap", stream=self.stream, expected=found[-1].pending - 1, found=stored.pending)
                 break
             found.append(stored)
         return found
 
     async def _get_from_leader(self, body: dict[str, Any]) -> list[Stored]:
         """The next message as the leader has it, if there is one."""
-        found = await message_from_leader(self._wire, self._stream, body)
+        found = await message_from_leader(self._wire, self.stream, body)
         return (
             [] if found is None else [Stored(found.subject, found.data, found.sequence, found.time_ns, 0, found.block)]
         )
@@ -197,10 +188,10 @@ class DirectReader:
 
         A new leader may know less for a moment.
         """
-        last = await self._last_sequence()
+        last = await last_sequence(self._wire, self.stream)
         self._shorter = self._shorter + 1 if last < self._complete else 0
         if self._shorter > 1:
-            raise NoAnswer.log_put_back(stream=self._stream, last=last, place=self._complete)
+            raise NoAnswer.log_put_back(stream=self.stream, last=last, place=self._complete)
 
 
 def _stored(reply: Reply) -> Stored:
@@ -271,8 +262,12 @@ async def read_all(
                 return
 
 
+async def last_sequence(wire: Wire, stream: str) -> int:
+    """The sequence of the last message that a stream has had; 0 if it never had one."""
+    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+
+
 async def first_since(wire: Wire, stream: str, moment: str) -> int | None:
     """The sequence of the first message that was stored at a time or later; None if there is none."""
-    async with reader_of(wire, stream, [], moment) as reader:
-        found = [] if reader.caught_up else await reader.take(1)
-    return found[0].sequence if found else None
+    found = await direct(wire, stream, {"start_time": moment, "next_by_subj": ">"})
+    return None if found is None else int(found.headers["Nats-Sequence"])

@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -42,6 +42,8 @@ FLUSH, FLUSH_SILENT = 2.0, 0.1
 log = logs.get_logger(__name__)
 
 
+Answering = Callable[[str, bytes, bytes | None, str], Awaitable[None]]
+"""Answers a request. Called as a `Callback`, with the subject to which the answer goes at the end."""
 INBOXES = ("_INBOX.", "_INBOX_", "_R_.")
 """The beginnings of inboxes: plain ones, those with a user's prefix, and those of requests from another account."""
 QUIET = 60.0
@@ -80,6 +82,7 @@ class Wire:
         self._connection = Connection(settings, self._down, self._back, self._denied)
         self._inbox = self.inbox()
         self.replies = ReplySubjects(settings.inbox_prefix)
+        self._answering: set[asyncio.Future[None]] = set()
         self._serial = 0
         self._waiting: dict[str, tuple[str, asyncio.Future[Reply]]] = {}
         self._up = asyncio.Event()
@@ -363,6 +366,22 @@ class Wire:
         """
         self._check_open()
         return await self._connection.subscribe_with(subject, one_by_one(callback), queue)
+
+    async def serve(self, subject: str, answer: Answering, queue: str = "") -> int:
+        """As `subscribe`, for requests: await `answer` for each that may be answered, in a task of its own."""
+
+        def take(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+            if self.replies.may_answer(subject, reply):
+                task = asyncio.ensure_future(answer(subject, data, block, reply))
+                self._answering.add(task)
+                task.add_done_callback(self._answered)
+
+        return await self.subscribe(subject, take, queue)
+
+    def _answered(self, task: asyncio.Future[None]) -> None:
+        self._answering.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("request_unanswered", error=f"{type(error).__name__}: {error}", exc_info=error)
 
     async def subscribe_to_many(self, subject: str, take: Taker) -> int:
         """As `subscribe`, for who gets thousands of messages: `take` gets those that came together."""

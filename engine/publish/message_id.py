@@ -16,8 +16,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from phaseline.engine.log.log import direct_event
+from phaseline.engine.nats import stream_reader
 from phaseline.engine.nats.api_reply import Ack
-from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.settings import Settings
@@ -114,7 +114,7 @@ async def first_since(wire: Wire, moment: float) -> int:
     try:
         info = await wire.api(f"STREAM.INFO.{events}")
         then = nanoseconds(info["ts"]) - round((time.monotonic() - moment) * SECOND)
-        found = await direct(wire, events, {"start_time": timestamp(then), "next_by_subj": ">"})
+        found = await stream_reader.first_since(wire, events, timestamp(then))
     except (NoAnswer, ApiFailed, NotPermitted):
         return 0
-    return int(info["state"]["last_seq"]) + 1 if found is None else int(found.headers["Nats-Sequence"])
+    return int(info["state"]["last_seq"]) + 1 if found is None else found

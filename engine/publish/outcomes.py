@@ -6,7 +6,6 @@ record. Does not: how it is sent (`single`), when an event is a repeat (`core.so
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.core.reading.unread import said as said_unread
@@ -15,7 +14,7 @@ from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, last_records, record_in_log
-from phaseline.engine.log.when import NOW
+from phaseline.engine.log.when import NOW, SKEW
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import Receipt, publish
@@ -23,11 +22,8 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import NotFound, Undecided
-from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition, timestamp
+from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition, nanoseconds, timestamp
 from phaseline.schemas.subjects import BadSubject, Subjects, quote, unquote
-
-SKEW = timedelta(seconds=60)
-"""A generous bound for the difference between the clocks of two servers."""
 
 SLICE = 1_000
 
@@ -111,7 +107,7 @@ async def whereabouts(installation: Installation, sequence: int) -> tuple[str, s
     if event is None:
         raise NotFound.event_gone(sequence=sequence, stream=installation.layout.events)
     root = event.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[1]
-    return unquote(root), (datetime.fromisoformat(event.time) - SKEW).isoformat()
+    return unquote(root), timestamp(nanoseconds(event.time) - SKEW)
 
 
 async def of_message(

@@ -32,6 +32,7 @@ from phaseline.engine.replay.recorded_log import (
     read,
 )
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.relations import root
 from phaseline.machines.language.table import BECAUSE
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import LogDamaged
@@ -189,11 +190,12 @@ class Audit:
                             self._take(step)
                 self._progress(self.report.events - before)
         finally:
-            self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
-            self.report.erased, self.report.purged = self.source.erased, self.source.purged
-            self.report.foreign += self.source.foreign
-            self.report.losses += self.source.losses
-            self.report.emptied += self.source.emptied
+            report, found = self.report, self.source.findings
+            report.entities, report.undecided = self.processors.entity_count, found.undecided
+            report.erased, report.purged = found.erased, found.purged
+            report.foreign += found.foreign
+            report.losses += found.losses
+            report.emptied += found.emptied
         return self.report
 
     def _decides(self, step: RecordedStep) -> bool:
@@ -312,7 +314,7 @@ class OlderRules:
     def __init__(self, kinds: Kinds) -> None:
         """kinds: the present tables."""
         self._kinds, self._versions = kinds, kinds.versions
-        self._tops = {name: _top(kinds, name) for name in kinds}
+        self._roots = {name: root(kinds, name) for name in kinds}
         self._eras: dict[str, frozenset[str]] = {}
         self._before: dict[int, bool] = {}
 
@@ -324,7 +326,7 @@ class OlderRules:
             return False
         changed = self._changed(step.era)
         kind = kind_in(step.event.subject.split(".", ROOT + 4), ROOT)
-        return self._tops.get(kind, kind) in changed or kind not in self._tops
+        return self._roots.get(kind, kind) in changed or kind not in self._roots
 
     def kinds_of(self, step: RecordedStep) -> list[str]:
         """The kinds of the records of a step whose rules have changed since, a kind for each record."""
@@ -332,22 +334,14 @@ class OlderRules:
         return [kind for kind, version in found if kind and version != self._versions.get(kind)]
 
     def _changed(self, era: Era) -> frozenset[str]:
-        """The topmost kinds of which one that belongs to them has changed since an era."""
+        """The roots of those trees of which a kind has changed since an era."""
         if era.digest not in self._eras:
             names = {*era.tables, *self._versions}
             differs = (name for name in names if era.tables.get(name) != self._versions.get(name))
-            self._eras[era.digest] = frozenset(self._tops.get(name, name) for name in differs)
+            self._eras[era.digest] = frozenset(self._roots.get(name, name) for name in differs)
         return self._eras[era.digest]
 
     def _by_records(self, step: RecordedStep) -> bool:
         if step.messages:
             self._before[step.partition] = bool(self.kinds_of(step))
         return self._before.get(step.partition, False)
-
-
-def _top(kinds: Kinds, name: str) -> str:
-    """The topmost kind above a kind."""
-    parent = kinds[name].parent
-    while parent is not None and parent in kinds:
-        name, parent = parent, kinds[parent].parent
-    return name

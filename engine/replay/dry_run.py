@@ -20,7 +20,7 @@ from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.stream_reader import last_sequence, read_all
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import repeated_in
 from phaseline.engine.replay.dry_run_result import DryRun
@@ -49,8 +49,7 @@ async def dry_run(
     tree, highest = await _load(installation, unquote(token), progress or (lambda _: None), eras[-1] if eras else None)
     inbox = f"{installation.prefix}.inbox.{partition}.{token}.>"
     behind = await _is_newer(installation, inbox, max(decided, highest))
-    events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
-    sequence = int(events["state"]["last_seq"]) + 1
+    sequence = 1 + await last_sequence(installation.wire, installation.layout.events)
     subject = subjects.inbox(partition).removesuffix(">") + rest
     processor = Processor(tree, subjects, partition, as_json=installation.layout.feed == "json")
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)

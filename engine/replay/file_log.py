@@ -14,6 +14,7 @@ from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Item, RecordItem, StateItem
 from phaseline.engine.replay.recorded_log import (
     FAULT,
+    LogFindings,
     RecordedStep,
     Span,
     StoredEvent,
@@ -65,9 +66,6 @@ class FileLog:
     Raises `BadLogFile` if `span` begins later than a file without records: the states at that point are not known.
     """
 
-    undecided = 0
-    foreign = losses = emptied = ()
-
     def __init__(
         self, path: Path | LogFile, span: Span | None = None, most: int | None = None, *, with_records: bool = True
     ) -> None:
@@ -99,6 +97,11 @@ class FileLog:
         self._places = [_Place(self.prefix, one) if self.span.has(one) else None for one in range(self.partitions)]
         if self.begins > header.first and not self.has_records:
             raise BadLogFile.no_records(name=path, problem=f"a replay cannot begin at event {self.begins}")
+
+    @property
+    def findings(self) -> LogFindings:
+        """See `RecordedLog.findings`."""
+        return LogFindings(erased=self.erased, purged=self.purged)
 
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""

@@ -41,7 +41,6 @@ class LogWriter:
     """
 
     def __init__(self, path: Path, header: Header) -> None:
-        """Does not open the file yet."""
         self.path, self._header = path, header
         name = path.name.removesuffix(".zst").removesuffix(".gz")
         self._form = log_format.to_line if path == STANDARD or name.endswith((".jsonl", ".json")) else log_format.pack

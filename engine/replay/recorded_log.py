@@ -93,6 +93,23 @@ class LogSource(Protocol):
         """The number of partitions. It never changes."""
 
 
+class LogFindings(NamedTuple):
+    """What was found in a log beside its events and records; exact once all steps are read.
+
+    undecided: how many events were read that no worker had decided. erased: how many events with banned content were
+    erased. purged: how many events were purged. losses: what workers found missing; and events that are gone undecided,
+    though no worker has noticed yet. emptied: the partitions whose log was emptied. foreign: the messages that were
+    skipped because no worker wrote them.
+    """
+
+    undecided: int = 0
+    erased: int = 0
+    purged: int = 0
+    losses: Sequence[Loss] = ()
+    emptied: Sequence[int] = ()
+    foreign: Sequence[Foreign] = ()
+
+
 class RecordedLog(LogSource, Protocol):
     """A log to replay. Read `initial` to its end, then `steps`."""
 
@@ -102,28 +119,8 @@ class RecordedLog(LogSource, Protocol):
     """Whether it holds records, or events only."""
 
     @property
-    def undecided(self) -> int:
-        """How many events were read that no worker had decided."""
-
-    @property
-    def erased(self) -> int:
-        """How many events with banned content were found erased so far."""
-
-    @property
-    def purged(self) -> int:
-        """How many events of this part of the log were purged; exact once all steps are read."""
-
-    @property
-    def losses(self) -> Sequence[Loss]:
-        """What workers found missing; and events that are gone undecided, though no worker has noticed yet."""
-
-    @property
-    def emptied(self) -> Sequence[int]:
-        """The partitions whose log has been emptied."""
-
-    @property
-    def foreign(self) -> Sequence[Foreign]:
-        """The messages that were skipped because no worker wrote them."""
+    def findings(self) -> LogFindings:
+        """What was found so far."""
 
     def initial(self) -> AsyncIterator[Record]:
         """The records that lead to the states before the first event; none if the log is complete."""
@@ -255,7 +252,7 @@ def rebuilt(processors: Processors, source: RecordedLog, *, lists: bool) -> Rebu
         (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)
     )
     listed = list(processors.entities()) if lists else []
-    return Rebuilt(processors.event_count, source.undecided, processors.entity_count, counts, listed)
+    return Rebuilt(processors.event_count, source.findings.undecided, processors.entity_count, counts, listed)
 
 
 async def rebuild(

@@ -23,7 +23,15 @@ from phaseline.engine.log.purge import PurgeNote
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import StreamReader, first_since, read_all, reader_of
-from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
+from phaseline.engine.replay.recorded_log import (
+    LogFindings,
+    RecordedStep,
+    Span,
+    is_of_secret,
+    part_erased,
+    part_moved,
+    read,
+)
 from phaseline.engine.replay.shared_reader import PartitionReader, SharedReader
 from phaseline.engine.worker.ownership import earlier_builds, former_owner
 from phaseline.schemas import losses, wire_codec
@@ -226,15 +234,12 @@ class ServerLog:
         return last if last >= self.span.first else 0
 
     @property
-    def foreign(self) -> list[Foreign]:
-        """See `RecordedLog.foreign`."""
-        return [found for cursor in self.cursors.values() for found in cursor.foreign]
-
-    @property
-    def losses(self) -> list[Loss]:
-        """See `RecordedLog.losses`."""
+    def findings(self) -> LogFindings:
+        """See `RecordedLog.findings`."""
+        skipped = [found for cursor in self.cursors.values() for found in cursor.foreign]
         noted = [loss for cursor in self.cursors.values() for loss in cursor.losses]
-        return noted + [gap for partition in self.cursors for gap in self._gap(partition)]
+        gaps = [gap for partition in self.cursors for gap in self._gap(partition)]
+        return LogFindings(self.undecided, self.erased, self.purged, noted + gaps, self.emptied, skipped)
 
     def _gap(self, partition: int) -> list[Loss]:
         """The events that EVENTS dropped undecided, if no worker has noted it yet."""

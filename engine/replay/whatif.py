@@ -173,7 +173,7 @@ class WhatIf:
                     self._move(step)
                 self._progress(self.report.events - before)
         finally:
-            self.report.undecided = self.source.undecided
+            self.report.undecided = self.source.findings.undecided
             self._compare_ends()
         return self.report
 

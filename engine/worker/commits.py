@@ -57,7 +57,6 @@ class Commits:
     """The commits of one partition: at most one is under way, so that the next events can be decided meanwhile."""
 
     def __init__(self, installation: Installation, number: int, shared: WorkerShares) -> None:
-        """None is under way yet."""
         self._installation, self._number, self._shared = installation, number, shared
         self.decided = self.committed = 0
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""

@@ -143,7 +143,7 @@ class Decider:
     """Decides the events of one partition: at once, or in a thread where rules may take long. Logs what took long."""
 
     def __init__(self, processor: Processor, thread: DecidingThread, seconds: float) -> None:
-        """Nothing is decided yet. seconds: of a slice."""
+        """seconds: of a slice."""
         self.processor, self._thread, self._seconds = processor, thread, seconds
         self._began, self._logged, self._more = 0.0, 0, 0
 

@@ -30,7 +30,6 @@ class FaultLog:
     """Logs faults, and counts those that it leaves out. `clock`: seconds that never go back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """No minute has begun yet."""
         self._clock = clock
         self._began = -MINUTE
         self._shown = self._left_out = 0
@@ -56,7 +55,6 @@ class FaultStreak:
     """The faults since the last event that this worker decided, in all its partitions."""
 
     def __init__(self) -> None:
-        """No event has been decided yet."""
         self.faults = 0
         self._kinds: set[str] = set()
         self._trees: set[str] = set()

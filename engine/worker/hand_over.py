@@ -29,25 +29,18 @@ KEEP = 60.0
 """Seconds for which the states of a lost partition are kept. A worker that was only slow gets it again before that."""
 
 log = logs.get_logger(__name__)
-_under_way: set[asyncio.Task[None]] = set()
 
 
 async def listen(installation: Installation, partition: int, give: Give) -> int:
     """Take requests for a partition that this worker owns; returns the subscription."""
     wire = installation.wire
 
-    async def answer(worker: str, reply: str) -> None:
-        sequence = await give(worker)
+    async def answer(_: str, data: bytes, __: bytes | None, reply: str) -> None:
+        sequence = await give(data.decode(errors="replace"))
         with suppress(NatsUnreachable):
             wire.send(wire.frame(reply, KEPT if sequence is None else str(sequence).encode()))
 
-    def asked(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
-        if wire.replies.may_answer(subject, reply):
-            task = asyncio.create_task(answer(data.decode(errors="replace"), reply))
-            _under_way.add(task)
-            task.add_done_callback(_under_way.discard)
-
-    return await wire.subscribe(installation.subjects.handing_over(partition), asked)
+    return await wire.serve(installation.subjects.handing_over(partition), answer)
 
 
 async def ask(installation: Installation, partition: int, worker: str) -> int | None:
@@ -74,7 +67,6 @@ class Preparations:
         self, installation: Installation, worker: str, given: Callable[[int, int], None], is_busy: Callable[[], bool],
         calm: asyncio.Event,
     ) -> None:  # fmt: skip
-        """Nothing is prepared yet."""
         self._installation, self._worker, self._given, self._is_busy = installation, worker, given, is_busy
         self._calm, self._is_closed = calm, False
         self._kept: dict[int, tuple[PartitionStates, asyncio.TimerHandle]] = {}

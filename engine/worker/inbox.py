@@ -47,21 +47,58 @@ class Inbox(Reader):
     """
 
     def __init__(self, installation: Installation, number: int, claim: Claim, outcomes: Outcomes) -> None:
-        """Read what follows the position of the claim. outcomes: count the repeats."""
+        """Read what follows the position of the claim. outcomes: count the repeats.
+
+        Events up to that position are decided, and looked at only for their origins.
+        """
         subject = installation.subjects.stored(number)
         start = claim.origins.start(claim.position)
         super().__init__(installation.wire, installation.layout.events, [subject], start)
-        self._repeats = Repeats(installation, number, claim, outcomes)
+        self._partition, self._outcomes = number, outcomes
+        self._origins, self._position = claim.origins, claim.position
         self.left_out, self.passed = False, 0
 
     async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
         """As `Reader.take`, without repeats. An empty list says nothing about how long it waited."""
         taken = await super().take(limit, timeout)
-        own = await self._repeats.without(taken)
+        own = await self._without_repeats(taken)
         self.left_out = len(own) < len(taken)
         if self.left_out:
             self.passed = taken[-1].sequence
         return own
+
+    async def _without_repeats(self, events: list[Stored]) -> list[Stored]:
+        """The next events without those that came before, which are removed from EVENTS."""
+        found = [one for one in self._origins.repeats(events) if one[1].sequence > self._position]
+        if found:
+            await self._remove(found)
+            gone = {event.sequence for _, event in found}
+            events = [event for event in events if event.sequence not in gone]
+        if events and events[0].sequence <= self._position:
+            events = [event for event in events if event.sequence > self._position]
+        return events
+
+    async def _remove(self, found: Sequence[tuple[str, Stored]]) -> None:
+        for start in range(0, len(found), AT_ONCE):
+            await asyncio.gather(*(self._delete(event.sequence) for _, event in found[start : start + AT_ONCE]))
+        self._outcomes.repeat(len(found))
+        for edge, count in Counter(edge for edge, _ in found).items():
+            log.warning(
+                "events_repeated", partition=self._partition, edge=edge, count=count, first=found[0][1].sequence,
+                last=found[-1][1].sequence,
+            )  # fmt: skip
+
+    async def _delete(self, position: int) -> None:
+        while True:
+            try:
+                await delete(self._wire, self.stream, position)
+            except PhaselineError as error:
+                if not can_pass(error):
+                    log.warning("repeat_not_removed", partition=self._partition, position=position, error=str(error))
+                    return
+                await asyncio.sleep(PAUSE)
+            else:
+                return
 
 
 class Supply:
@@ -72,7 +109,6 @@ class Supply:
     """
 
     def __init__(self, installation: Installation, inbox: Inbox) -> None:
-        """None is at hand yet."""
         self.inbox, self.events, self.slow = inbox, list[Stored](), False
         self._slow_kinds = frozenset(kind.name for kind in installation.kinds.values() if rule_names(kind))
         self._idle, self._place = installation.pacing.idle, installation.prefix.count(".") + 4
@@ -140,46 +176,3 @@ class Supply:
         """When the first of them was stored; None if there is none."""
         first = self.events[0] if self.events else self.inbox.oldest
         return None if first is None else first.time_ns
-
-
-class Repeats:
-    """The repeats among the events of one partition."""
-
-    def __init__(self, installation: Installation, partition: int, claim: Claim, outcomes: Outcomes) -> None:
-        """Events up to the position of the claim are decided, and looked at only for their origins."""
-        self._installation, self._partition, self._outcomes = installation, partition, outcomes
-        self._origins, self._position = claim.origins, claim.position
-
-    async def without(self, events: list[Stored]) -> list[Stored]:
-        """The next events without those that came before, which are removed from EVENTS."""
-        found = [one for one in self._origins.repeats(events) if one[1].sequence > self._position]
-        if found:
-            await self._remove(found)
-            gone = {event.sequence for _, event in found}
-            events = [event for event in events if event.sequence not in gone]
-        if events and events[0].sequence <= self._position:
-            events = [event for event in events if event.sequence > self._position]
-        return events
-
-    async def _remove(self, found: Sequence[tuple[str, Stored]]) -> None:
-        for start in range(0, len(found), AT_ONCE):
-            await asyncio.gather(*(self._delete(event.sequence) for _, event in found[start : start + AT_ONCE]))
-        self._outcomes.repeat(len(found))
-        for edge, count in Counter(edge for edge, _ in found).items():
-            log.warning(
-                "events_repeated", partition=self._partition, edge=edge, count=count, first=found[0][1].sequence,
-                last=found[-1][1].sequence,
-            )  # fmt: skip
-
-    async def _delete(self, position: int) -> None:
-        wire, events = self._installation.wire, self._installation.layout.events
-        while True:
-            try:
-                await delete(wire, events, position)
-            except PhaselineError as error:
-                if not can_pass(error):
-                    log.warning("repeat_not_removed", partition=self._partition, position=position, error=str(error))
-                    return
-                await asyncio.sleep(PAUSE)
-            else:
-                return

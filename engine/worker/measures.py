@@ -59,7 +59,6 @@ class Distribution:
     __slots__ = ("bounds", "counts", "total")
 
     def __init__(self, bounds: Sequence[float]) -> None:
-        """Nothing is measured yet."""
         self.bounds = bounds
         self.counts = [0] * (len(bounds) + 1)
         self.total = 0.0
@@ -85,7 +84,6 @@ class Delays(Distribution):
     __slots__ = ("_bounds_ns",)
 
     def __init__(self) -> None:
-        """Nothing is measured yet."""
         super().__init__(DELAYS)
         self._bounds_ns = [round(bound * SECOND) for bound in DELAYS]
 
@@ -109,7 +107,6 @@ class Measures:
     """What a worker measures. Its partitions and leases share it."""
 
     def __init__(self) -> None:
-        """Nothing has happened yet."""
         self.delays = Delays()
         self.commit_seconds = Distribution(COMMITS)
         self.commit_messages = Distribution(MESSAGES)

@@ -10,14 +10,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.nats.frames import CODE, ERROR
-from phaseline.engine.nats.micro import serve
+from phaseline.engine.nats.micro import Request, serve
 from phaseline.engine.publish import source_counts
 from phaseline.engine.worker.partition import Partition
 from phaseline.machines.language.product import WorkerService, load
@@ -42,7 +42,6 @@ ROOM = 1024
 PATIENCE = 0.5
 """Seconds for which an answer waits for the commit under way. A commit takes longer only where NATS is in trouble."""
 
-NO_MORE: Mapping[str, Any] = {}
 T = TypeVar("T")
 log = logs.get_logger(__name__)
 
@@ -52,32 +51,6 @@ class Answer(NamedTuple):
 
     body: bytes
     headers: dict[str, str]
-
-
-class ServiceRequest(Protocol):
-    """A request to a NATS service."""
-
-    @property
-    def subject(self) -> str:
-        """The subject on which it arrived."""
-
-    @property
-    def data(self) -> bytes:
-        """Its body."""
-
-    async def respond(self, data: bytes, headers: dict[str, str]) -> None:
-        """Send the answer."""
-
-    async def respond_error(self, code: str, description: str, data: bytes, headers: dict[str, str]) -> None:
-        """Send an error, and count it."""
-
-
-class OwnedPartition(Protocol):
-    """A partition that this worker owns, with its tree in memory."""
-
-    async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
-        """The result of `ask` on the tree once it is committed, and the position that the tree has reached."""
-        ...
 
 
 @dataclass(slots=True)
@@ -90,7 +63,7 @@ class ServiceQuery:
     id: str
     data: Mapping[str, Any]
     states: Latest
-    _partition: OwnedPartition
+    _partition: Partition
     _position: int | None = None
 
     async def look(self, ask: Callable[[Tree], T]) -> T:
@@ -126,9 +99,7 @@ class Endpoint(NamedTuple):
 class Services:
     """The services of one worker. `owned`: the partitions that it owns now; they change."""
 
-    def __init__(
-        self, installation: Installation, owned: Mapping[int, OwnedPartition], worker: str, version: str
-    ) -> None:
+    def __init__(self, installation: Installation, owned: Mapping[int, Partition], worker: str, version: str) -> None:
         """Answers nothing before `start`. Raises `SetupError.kinds_broken` if a product's service cannot be loaded."""
         self.installation, self.wire, self.owned = installation, installation.wire, owned
         self.worker, self.version = worker, version
@@ -136,7 +107,6 @@ class Services:
         kinds = installation.kinds
         offered = (one for product in kinds.products or () for one in product.services if one.kind in kinds)
         self.endpoints = {one.kind: Endpoint.of(one, kinds[one.kind].arity) for one in offered}
-        self._under_way: set[asyncio.Future[None]] = set()
 
     async def start(self) -> Any:
         """Announce the service. Returns an object with `stop`."""
@@ -149,7 +119,7 @@ class Services:
             )
         return service
 
-    async def handle(self, request: ServiceRequest) -> None:
+    async def handle(self, request: Request) -> None:
         """Answer a request from outside, or forward it to the owner of the tree."""
         question = request.subject[len(self.subjects.status("", "")) - 1 :]
         try:
@@ -177,21 +147,14 @@ class Services:
     async def listen(self, partition: int) -> int:
         """Take the questions that other workers forward for one of our partitions; returns the subscription."""
 
-        def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
-            if not self.wire.replies.may_answer(subject, reply):
-                return
-            task = asyncio.ensure_future(self._answer_forwarded(partition, subject, data, reply))
-            self._under_way.add(task)
-            task.add_done_callback(self._under_way.discard)
+        async def answer(subject: str, body: bytes, _: bytes | None, reply: str) -> None:
+            found = await self.answer(partition, subject[len(self.subjects.owner(partition, "")) :], body)
+            try:
+                self.wire.send(self.wire.frame(reply, found.body, found.headers))
+            except NoAnswer as error:
+                log.warning("status_unsent", partition=partition, error=str(error))
 
-        return await self.wire.subscribe(self.subjects.owner(partition, ">"), take)
-
-    async def _answer_forwarded(self, partition: int, subject: str, body: bytes, reply: str) -> None:
-        found = await self.answer(partition, subject[len(self.subjects.owner(partition, "")) :], body)
-        try:
-            self.wire.send(self.wire.frame(reply, found.body, found.headers))
-        except NoAnswer as error:
-            log.warning("status_unsent", partition=partition, error=str(error))
+        return await self.wire.serve(self.subjects.owner(partition, ">"), answer)
 
     async def answer(self, number: int, question: str, body: bytes) -> Answer:
         """The answer from the tree of partition `number` in memory, once that tree is committed."""
@@ -249,28 +212,16 @@ async def listen_backlog(installation: Installation, partition: Partition) -> in
     """
     wire = installation.wire
 
-    def answer(reply: str, more: Mapping[str, Any] = NO_MORE, *, is_lost: bool = False) -> None:
+    async def answer(_: str, data: bytes, __: bytes | None, reply: str) -> None:
+        is_lost, more = False, dict[str, Any]()
+        if data == source_counts.ASKED:
+            more = source_counts.answer(partition.outcomes.sources)
+        elif (committed := partition.commits.under_way()) is not None:
+            await asyncio.wait({committed}, timeout=PATIENCE)
+            is_lost = committed.cancelled()
         waiting = None if is_lost else partition.waiting
         body = {"worker": partition.worker, "position": partition.position, "waiting": waiting, **more}
         with suppress(NatsUnreachable):
             wire.send(wire.frame(reply, codec.encode_json(body)))
 
-    def asked(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
-        if not wire.replies.may_answer(subject, reply):
-            return
-        if data == source_counts.ASKED:
-            answer(reply, source_counts.answer(partition.outcomes.sources))
-            return
-        committed = partition.commits.under_way()
-        if committed is None:
-            answer(reply)
-        else:
-            committed.add_done_callback(lambda done: answer(reply, is_lost=done.cancelled()))
-            asyncio.get_running_loop().call_later(PATIENCE, _end, committed)
-
-    return await wire.subscribe(installation.subjects.backlog(partition.number), asked)
-
-
-def _end(waiting: asyncio.Future[None]) -> None:
-    if not waiting.done():
-        waiting.set_result(None)
+    return await wire.serve(installation.subjects.backlog(partition.number), answer)

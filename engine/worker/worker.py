@@ -119,19 +119,19 @@ class Worker:
         check_libraries(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
-        installation = await self._provisioned(stop)
+        installation = await unless_stopped(self._provisioned(), stop)
         if installation is None:
             return
         log.info(
             "worker_started",
             worker=self.name, partitions=installation.layout.partitions, prefix=installation.prefix,
         )  # fmt: skip
-        self._log_watch = watch = LogWatch(installation, self.name, self._take_anew)
-        streams = StreamWatch(self.wire, installation.layout, self._room, self.pacing)
+        layout, self._log_watch = installation.layout, LogWatch(installation, self.name, self._take_anew)
+        streams = StreamWatch(self.wire, layout, self._room, self.pacing)
         try:
             async with beside(
-                self.name, report=self._report, streams=streams.run, log=watch.run,
-                inlets=lambda: self._keep_inlets(installation),
+                self.name, report=self._report, streams=streams.run, log=self._log_watch.run,
+                inlets=lambda: InletKeeper(self.wire, layout, self._has_first, self.measures.dropped).run(),
             ):  # fmt: skip
                 await self._work(installation, stop)
         finally:
@@ -147,9 +147,6 @@ class Worker:
         """Note that a reporter has read further than the log goes."""
         if self._log_watch is not None:
             self._log_watch.look_soon()
-
-    async def _keep_inlets(self, installation: Installation) -> None:
-        await InletKeeper(self.wire, installation.layout, self._has_first, self.measures.dropped).run()
 
     async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
         """Own a share of the partitions until `stop`."""
@@ -175,16 +172,12 @@ class Worker:
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
 
-    async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
-        """The installation, with its streams created where they are absent; None if `stop` came first.
+    async def _provisioned(self) -> Installation:
+        """The installation, with its streams created where they are absent.
 
-        Waits while the servers are away or elect a leader. Raises `SetupError` if other tables decided before,
-        `SetupError` if these lack states in which entities are, `SetupError` if an earlier version has changed
-        the number of partitions.
+        Waits while the servers are away or elect a leader. Raises `SetupError` if other tables decided before, if
+        these lack states in which entities are, or if an earlier version has changed the number of partitions.
         """
-        return await unless_stopped(self._provision(), stop)
-
-    async def _provision(self) -> Installation:
         say_again = 0.0
         while True:
             try:

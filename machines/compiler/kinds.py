@@ -53,7 +53,6 @@ class LateTree(Mapping[str, Table]):
     """
 
     def __init__(self, written: Sequence[Table | LateTable]) -> None:
-        """Nothing is loaded yet."""
         self._written = written
         self._found: dict[str, Mapping[str, Table]] = {}
 
@@ -80,18 +79,12 @@ class LateTree(Mapping[str, Table]):
 def late_trees(tables: Iterable[Table | LateTable]) -> dict[str, LateTree]:
     """The tree of each kind. Kinds below one root have one tree."""
     written = {table.kind: table for table in tables}
-    roots = {kind: _root(written, kind) for kind in written}
+    roots = {kind: relations.root(written, kind) for kind in written}
     trees = {
         root: LateTree([table for kind, table in written.items() if roots[kind] == root])
         for root in dict.fromkeys(roots.values())
     }
     return {kind: trees[root] for kind, root in roots.items()}
-
-
-def _root(written: Mapping[str, Table | LateTable], kind: str) -> str:
-    while (parent := written[kind].parent) is not None:
-        kind = parent
-    return kind
 
 
 FOR_READING = frozenset(

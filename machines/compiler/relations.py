@@ -78,6 +78,13 @@ def path(named: Mapping[str, Table | LateTable], above: str, below: str) -> Iter
         chain.append(parent)
 
 
+def root(kinds: "Mapping[str, Table | LateTable] | Mapping[str, Kind]", kind: str) -> str:
+    """The kind at the root of the tree of a kind."""
+    while (parent := kinds[kind].parent) is not None:
+        kind = parent
+    return kind
+
+
 def predicates(table: Table) -> Iterator[Predicate]:
     """The predicates of a table: of guards, views and on-tally triggers."""
     return (predicate for _, predicate in placed(table))

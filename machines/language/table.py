@@ -6,7 +6,8 @@ the rows that every table gets when it is compiled (by `compiler.reports` and `c
 How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 from msgspec import field
@@ -449,7 +450,7 @@ class Facet(Value, frozen=True, eq=False):
     signal_names: tuple[Signal, ...] = ()
 
 
-class Table(Value, frozen=True, eq=False):
+class Table(Value, frozen=True, eq=False, dict=True):
     """The complete rules of one kind.
 
     kind: the name of the kind.
@@ -516,10 +517,15 @@ class Table(Value, frozen=True, eq=False):
         """All triggers, in the order of the rows."""
         return tuple(dict.fromkeys(row.trigger for facet in self.facets for row in facet.rows))
 
-    @property
+    @cached_property
     def earlier_names(self) -> Mapping[str, Field]:
         """By earlier name, the attribute that is called otherwise now."""
         return {name: attribute for attribute in self.attributes for name in attribute.was}
+
+    @cached_property
+    def attribute_names(self) -> Collection[str]:
+        """What its attributes are called, and were called by earlier tables."""
+        return {attribute.name for attribute in self.attributes} | self.earlier_names.keys()
 
     def assigned(self, row: Row) -> tuple[str, ...]:
         """Return the attributes that the data of a row's event may set."""

@@ -174,12 +174,12 @@ async def test_other_tables_are_not_asked(two: Workers) -> None:
     """What states mean must be the same to both, or the classes that they choose by differ."""
     await copied(two)
 
-    class Other(WorkersView):
-        def _meant(self, kind: str | None) -> str:
-            del kind
-            return "0.1 000000000000 00"
+    def other(installation: Installation) -> WorkersView:
+        states = WorkersView(installation, few=0)
+        states.meaning = lambda _: "0.1 000000000000 00"
+        return states
 
-    asking = await two.view(lambda installation: Other(installation, few=0))
+    asking = await two.view(other)
     assert await found(asking, {"class_": "bad"}) == await found(await two.client.at(), {"class_": "bad"})
     assert asking.unanswered == {*range(PARTITIONS)}
     assert sum(worker.measures.questions[REFUSED] for worker in two.workers) == PARTITIONS

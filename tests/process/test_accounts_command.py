@@ -41,7 +41,7 @@ class Printed(EmbeddedServer):
         self.folder = folder
 
     def _config(self) -> str:
-        return f"{super()._config()}include {os.path.relpath(self.folder / OUTPUT, self._data)}\n"
+        return f"{super()._config()}include {os.path.relpath(self.folder / OUTPUT, self.data)}\n"
 
     def shell(self, user: str, **more: str) -> Shell:
         """The command, as this user."""

@@ -190,7 +190,7 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
     async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
         assert [one async for one in source.steps() if one] == []
-        assert source.undecided == len(sent)
+        assert source.findings.undecided == len(sent)
 
 
 @SHARED

@@ -1,11 +1,10 @@
 """Origins of edges' events: whatever is delivered again, and whenever a worker ends, each event is decided once."""
 
-from dataclasses import dataclass
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.log.checkpoint import Checkpoint, EdgeOrigin, decode
+from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.streams import layout_of
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.settings import Settings
@@ -13,14 +12,6 @@ from phaseline.engine.worker.sites.arrivals import Arrivals
 from phaseline.engine.worker.sites.edge_names import EdgeNames
 from phaseline.engine.worker.sites.origins import Origins, SavedOrigins, read
 from phaseline.engine.worker.sites.uplink import Uplink
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A stored event."""
-
-    sequence: int
-    block: bytes | None
 
 
 def block(edge: str, sequence: int, identity: str) -> bytes:
@@ -57,7 +48,7 @@ def histories(draw: st.DrawFn) -> list[Message | None]:
 @given(histories(), st.data())
 def test_each_event_is_decided_once_whenever_workers_end(history: list[Message | None], data: st.DataObject) -> None:
     events = {
-        position: Stored(position, None if one is None else block(one[0], one[2], str(one[1])))
+        position: Stored("", b"", position, 0, 0, None if one is None else block(one[0], one[2], str(one[1])))
         for position, one in enumerate(history, 1)
     }
     decided: list[int] = []

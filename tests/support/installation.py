@@ -27,31 +27,10 @@ from tests.support.patience import wait_for
 from tests.support.random_events import RandomEvents, publish
 
 __all__ = [
-    "DEFAULT_URL",
-    "FEEDS",
-    "LIMIT",
-    "EmbeddedServer",
-    "Feed",
-    "Installation",
-    "Layout",
-    "Pacing",
-    "PublishResult",
-    "Settings",
-    "Stored",
-    "Wire",
-    "Worker",
-    "at_work",
-    "find_binary",
-    "inspect",
-    "installation_with_history",
-    "layout_of",
-    "provision",
-    "ready",
-    "run_worker",
-    "system",
-    "until_decided",
-    "working",
+    "DEFAULT_URL", "FEEDS", "EmbeddedServer", "Feed", "Installation", "Layout", "Pacing", "PublishResult", "Settings",
+    "Stored", "Wire", "Worker", "find_binary", "inspect", "layout_of", "provision", "run_worker", "system",
 ]  # fmt: skip
+"""The names of the engine."""
 
 LIMIT = 120
 """Seconds until a test gives up waiting: many, for a machine that is busy."""

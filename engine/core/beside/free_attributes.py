@@ -34,10 +34,9 @@ def opened(kind: Kind, data: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in data.items() if name != ATTRIBUTES}
     if not isinstance(given, Mapping):
         raise Invalid(f"data.{ATTRIBUTES} must be a map, found {type(given).__name__}")
-    declared = {field.name for field in kind.table.attributes} | kind.table.earlier_names.keys()
     own, free = dict[str, Any](), dict[str, Any]()
     for name, value in given.items():
-        if name in declared:
+        if name in kind.table.attribute_names:
             if data.get(name) not in (None, value):
                 raise Invalid(f"data.{name} and data.{ATTRIBUTES}.{name} differ: say it once")
             own[name] = value

@@ -6,7 +6,7 @@ metrics (`surfaces.telemetry`).
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from phaseline.engine.core.intake import Arrival
@@ -103,12 +103,8 @@ class SourceCounts:
     def take_in(self, other: "SourceCounts") -> None:
         """Add the counts of the same source in another partition."""
         later = max(self, other, key=lambda one: one.heard_ns)
-        self.streak, self.repeating_ns, self.epoch, self.number = (
-            later.streak,
-            later.repeating_ns,
-            later.epoch,
-            later.number,
-        )
+        self.streak, self.repeating_ns = later.streak, later.repeating_ns
+        self.epoch, self.number = later.epoch, later.number
         self.since_ns, self.heard_ns = min(self.since_ns, other.since_ns), later.heard_ns
         self.events += other.events
         self.rejected += other.rejected
@@ -135,7 +131,6 @@ class BySource:
     __slots__ = ("_refused", "counts", "others")
 
     def __init__(self) -> None:
-        """Nothing is counted yet."""
         self.counts: dict[str, SourceCounts] = {}
         self.others: SourceCounts | None = None
         self._refused: dict[str, NotTaken] = {}
@@ -172,11 +167,15 @@ class BySource:
         """The counts of a source, or of the others if there are too many. Sources in trouble have more room."""
         found = self.counts.get(source)
         if found is None:
-            if len(self.counts) < (MOST_REFUSED if is_refused else MOST):
-                found = self.counts[source] = SourceCounts(time, time)
-            else:
-                found = self.others = self.others or SourceCounts(time, time)
+            if len(self.counts) >= (MOST_REFUSED if is_refused else MOST):
+                return self._others(time)
+            found = self.counts[source] = SourceCounts(time, 0)
         return found
+
+    def _others(self, time: int) -> SourceCounts:
+        """The counts of the sources beyond the bounds."""
+        self.others = self.others or SourceCounts(time, 0)
+        return self.others
 
     def take_in(self, other: "BySource") -> None:
         """Add the counts of another partition. A copy is added, because a thread may go on counting there."""
@@ -187,17 +186,9 @@ class BySource:
 
     def add(self, source: str, counts: SourceCounts) -> None:
         """Add counts of a source."""
-        known = self.counts.get(source)
-        if known is not None:
-            known.take_in(counts)
-        elif len(self.counts) < (MOST_REFUSED if counts.rejected or counts.repeats else MOST):
-            self.counts[source] = replace(counts)
-        else:
-            self.add_others(counts)
+        is_refused = counts.rejected > 0 or counts.repeats > 0
+        self._of(source, counts.since_ns, is_refused=is_refused).take_in(counts)
 
     def add_others(self, counts: SourceCounts) -> None:
         """Add counts of sources that are not counted one by one."""
-        if self.others is None:
-            self.others = replace(counts)
-        else:
-            self.others.take_in(counts)
+        self._others(counts.since_ns).take_in(counts)

@@ -45,7 +45,6 @@ class Outcomes:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        """Nothing is decided yet."""
         self.single: dict[Move, int] = {}
         """The events with one record, which is a transition. Nearly all events are such; they are counted only here."""
         self.events: Counter[tuple[str, Outcome]] = Counter()
@@ -98,13 +97,8 @@ class Outcomes:
         """Add the counts of another partition. Copies are added, because a thread may go on counting there."""
         for move, count in other.single.copy().items():
             self.single[move] = self.single.get(move, 0) + count
-        self.events.update(other.events.copy())
-        self.moves.update(other.moves.copy())
-        self.rejections.update(other.rejections.copy())
-        self.fired.update(other.fired.copy())
-        self.late.update(other.late.copy())
-        self.cascades.update(other.cascades.copy())
-        self.timers.update(other.timers.copy())
+        for name in ("events", "moves", "rejections", "fired", "late", "cascades", "timers"):
+            getattr(self, name).update(getattr(other, name).copy())
         self.sources.take_in(other.sources)
 
     def all_moves(self) -> Counter[Move]:

@@ -134,10 +134,7 @@ def _starts(tree: Tree, entity: Entity, change: TablesChange, record: int) -> It
         timeout = timeout_of(kind, index, facet)
         if timeout is None or not timeout.deadline or STALLED in facet.base.conditions:
             continue
-        timer = restart(
-            tree, kind, entity.id, index, facet, entity.attributes, change.time, record, fired=False,
-            silence_after=tree.silence_after,
-        )  # fmt: skip
+        timer = restart(tree, kind, entity.id, index, facet, entity.attributes, change.time, record, fired=False)
         if entity.timers_ns.get(timer.facet) != timer.due:
             yield timer
 

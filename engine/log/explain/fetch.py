@@ -48,7 +48,6 @@ class ReadTree(Tree):
     __slots__ = ("read", "requests")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
-        """Nothing is read yet."""
         super().__init__(kinds, scripts)
         self.read: set[Request] = set()
         self.requests: dict[Request, None] = {}
@@ -85,7 +84,6 @@ class Histories:
     """The histories read so far. `requests`: those that were asked for and are not read yet."""
 
     def __init__(self) -> None:
-        """Nothing is read yet."""
         self.read: dict[tuple[str, str], Sequence[Transition]] = {}
         self.requests: dict[tuple[str, str], None] = {}
 

@@ -10,13 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from phaseline.engine.log import latest
-from phaseline.engine.log.state_view import StateView
+from phaseline.engine.log.state_view import Key, StateView
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import ancestor_id
 
-Key = tuple[str, str]
-"""A kind and an id."""
 Doubled = Mapping[Key, Mapping[str, Sequence[Key]]]
 """By entity, its identities that stand elsewhere in its tree too, each with those places."""
 NOTHING_DOUBLED: Doubled = {}

@@ -7,16 +7,11 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from phaseline.engine.log.state_view import StateView
+from phaseline.engine.log.state_view import ONE_BY_ONE, Key, StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import ancestor_id
-
-Key = tuple[str, str]
-"""A kind and an id."""
-ONE_BY_ONE = 32
-"""The most entities above that are read one by one. Of more, all of their kind are read."""
 
 
 class Shut(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from phaseline.engine.log.state_view import StateView
+from phaseline.engine.log.state_view import ONE_BY_ONE, Key, StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import FRESH, SILENT, has_begun, recorded_ns, silent_since
 from phaseline.schemas.records import Entity, timestamp, utc
@@ -18,12 +18,8 @@ from phaseline.schemas.subjects import ancestor_id
 if TYPE_CHECKING:
     from phaseline.engine.log.restored.identity import LogIdentity
 
-Key = tuple[str, str]
-"""A kind and an id."""
 BACKUP: Key = ("backup", "")
 """What stands in the place of a thing that is silent where the log was put back from a backup."""
-ONE_BY_ONE = 32
-"""The most entities above that are read one by one. Of more, those of their kinds that have contact are read."""
 
 
 class Stale(NamedTuple):

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from phaseline.engine.log.state_view import StateView
+from phaseline.engine.log.state_view import ONE_BY_ONE, Key, StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label
 from phaseline.machines.language.language_tags import ENGLISH
@@ -16,10 +16,6 @@ from phaseline.machines.language.table import ABSENT, DELETED, Facet, Wants
 from phaseline.schemas.records import Entity, State, Transition
 from phaseline.schemas.subjects import ancestor_id
 
-Key = tuple[str, str]
-"""A kind and an id."""
-ONE_BY_ONE = 32
-"""The most wholes whose parts are read one by one. Of more, all entities of the kind of the parts are read."""
 GONE = (ABSENT, DELETED)
 LACKS = {ENGLISH: "{number:,} of {of:,} {kind}s {phase}", "zh": "{kind} 应有 {of:,} 个, {number:,} 个 {phase}"}
 VALUES = {ENGLISH: "{number:,} of {of:,} at {value}", "zh": "{of:,} 个中 {number:,} 个为 {value}"}
@@ -218,8 +214,3 @@ class PartsReader:
         by_root = self._whole[kind] = defaultdict[str, list[Entity]](list)
         for record in await self._view.states(kind):
             by_root[ancestor_id(record.entity.id, 1)].append(record.entity)
-
-
-async def read(view: StateView, wholes: Sequence[Entity]) -> PartsOf:
-    """The same for all wholes that somebody asks about."""
-    return await PartsReader(view).of(wholes)

@@ -9,8 +9,9 @@ work one after the other; and what waits beyond `MOST` is refused, so that the a
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from phaseline.engine import logs
@@ -119,34 +120,10 @@ class NamesPage(NamedTuple):
     after: After | None
 
 
-class QuestionQueue:
-    """Where the questions of one worker wait for each other."""
-
-    def __init__(self) -> None:
-        """Nobody waits."""
-        self._lock, self.waiting = asyncio.Lock(), 0
-
-    async def __aenter__(self) -> None:
-        """Wait for one's turn; raises `QuestionRefused`."""
-        if self.waiting >= MOST:
-            raise QuestionRefused(429, "this worker answers as many questions as it may: ask again, or read STATE")
-        self.waiting += 1
-        try:
-            await self._lock.acquire()
-        except BaseException:
-            self.waiting -= 1
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self.waiting -= 1
-        self._lock.release()
-
-
 class IndexedPartition:
     """The index of one partition that this worker owns."""
 
     def __init__(self, partition: OwnedTree, installation: Installation) -> None:
-        """Nothing is noted yet."""
         self.partition, self._kinds = partition, installation.kinds
         self._index: TreeIndex | None = None
         self._asked = -ASKED
@@ -206,23 +183,19 @@ class Questions:
 
     def __init__(self, installation: Installation, counted: Counter[str]) -> None:
         """Answers nothing before `listen`. counted: gets the number of questions, by what became of them."""
-        self._installation, self._counted, self._lane = installation, counted, QuestionQueue()
-        self._meanings: dict[str | None, str] = {}
+        self._installation, self._counted = installation, counted
+        self._turn, self._waiting = asyncio.Lock(), 0
+        self._meaning = cache(partial(meaning_of, installation.kinds))
         self._indexed: dict[int, IndexedPartition] = {}
-        self._under_way: set[asyncio.Task[None]] = set()
 
     async def listen(self, partition: OwnedTree) -> int:
         """Answer for a partition that this worker owns; returns the subscription."""
-        wire, installation = self._installation.wire, self._installation
+        installation = self._installation
         indexed = self._indexed[partition.number] = IndexedPartition(partition, installation)
-
-        def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
-            if wire.replies.may_answer(subject, reply):
-                task = asyncio.ensure_future(self._respond(indexed, data, reply))
-                self._under_way.add(task)
-                task.add_done_callback(self._under_way.discard)
-
-        return await wire.subscribe(installation.subjects.entities(partition.number), take)
+        return await installation.wire.serve(
+            installation.subjects.entities(partition.number),
+            lambda _, data, __, reply: self._respond(indexed, data, reply),
+        )
 
     def end(self, partition: OwnedTree) -> None:
         """Forget what was noted of a partition."""
@@ -237,10 +210,22 @@ class Questions:
             for one in (found := [*self._indexed.values()]):
                 await one.freshen(SHARE * TURN / len(found))
 
+    @asynccontextmanager
+    async def _in_turn(self) -> AsyncIterator[None]:
+        """One question after the other; raises `QuestionRefused` if too many wait."""
+        if self._waiting >= MOST:
+            raise QuestionRefused(429, "this worker answers as many questions as it may: ask again, or read STATE")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                yield
+        finally:
+            self._waiting -= 1
+
     async def _respond(self, indexed: IndexedPartition, data: bytes, reply: str) -> None:
         body, headers, outcome = b"", dict(content_types.AS_JSON), ANSWERED
         try:
-            async with asyncio.timeout(PATIENCE), self._lane:
+            async with asyncio.timeout(PATIENCE), self._in_turn():
                 body = encode(await self.answer(indexed, data))
         except TimeoutError:
             outcome, body, headers = REFUSED, b"{}", {**headers, **_refusal(503, "it takes too long: read STATE")}
@@ -277,12 +262,8 @@ class Questions:
             raise QuestionRefused(400, f"this is no question: {error}") from None
         kinds = self._installation.kinds
         about = question.about if question.about in kinds else None
-        if about not in self._meanings:
-            self._meanings[about] = meaning_of(kinds, about)
-        if question.meaning != self._meanings[about]:
-            raise QuestionRefused(
-                409, f"this worker reads states by other tables: {self._meanings[about]}, not {question.meaning}"
-            )
+        if question.meaning != (meaning := self._meaning(about)):
+            raise QuestionRefused(409, f"this worker reads states by other tables: {meaning}, not {question.meaning}")
         return question
 
     async def _page(self, question: Question, found: "FoundAtOnce") -> NamesPage:

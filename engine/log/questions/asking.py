@@ -12,6 +12,7 @@ import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -33,7 +34,7 @@ from phaseline.engine.log.questions.question import (
     meaning_of,
 )
 from phaseline.engine.log.questions.selection import Selection
-from phaseline.engine.log.state_view import Pattern, in_order, patterns
+from phaseline.engine.log.state_view import Key, Pattern, in_order, patterns
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.direct_get import gather
 from phaseline.engine.nats.frames import CODE, ERROR
@@ -54,7 +55,6 @@ BUSY, AGAIN, TRIES = "429", 0.3, 3
 """How a worker says that it has too much to do; seconds until it is asked again; and how often."""
 COPIED = 0.05
 """Seconds in which STATE copies what was just committed."""
-Key = tuple[str, str]
 T = TypeVar("T")
 
 
@@ -84,9 +84,11 @@ class WorkersView(Latest):
     """The latest states. Selections are put to the workers, all other reads ask STATE."""
 
     def __init__(self, installation: Installation, few: int = FEW) -> None:
-        """Make the view without reading anything yet. few: entities that are read without asking."""
+        """few: entities that are read without asking."""
         super().__init__(installation)
-        self._few, self._meanings = few, dict[str | None, str]()
+        self._few = few
+        self.meaning: Callable[[str | None], str] = cache(partial(meaning_of, installation.kinds))
+        """What states of a kind, or of all, mean to this process."""
         self.unanswered: set[int] = set()
         """The partitions that were read from STATE because nobody answered for them."""
 
@@ -147,7 +149,7 @@ class WorkersView(Latest):
         if not owners:
             return SelectionResult([], [], asked, None)
         question = Question(wanted, now_ns, "", counts=counts)
-        question = replace(question, meaning=self._meant(question.about))
+        question = replace(question, meaning=self.meaning(question.about))
         said = await asyncio.gather(
             *(self._ask(number, last, question) for number, last in owners.items()), return_exceptions=True
         )
@@ -172,11 +174,6 @@ class WorkersView(Latest):
     async def last_of(self, names: Iterable[Key]) -> list[Transition]:
         """The last transitions of those of these entities that there are."""
         return [*(await self._in_state([Name(*one, 0) for one in names])).values()]
-
-    def _meant(self, kind: str | None) -> str:
-        if kind not in self._meanings:
-            self._meanings[kind] = meaning_of(self.installation.kinds, kind)
-        return self._meanings[kind]
 
     async def _owners(self, asked: Sequence[Pattern]) -> Mapping[int, Checkpoint]:
         """The last checkpoint of each partition that is asked about; none where it is faster to read STATE.

@@ -12,6 +12,7 @@ import msgspec
 from phaseline.engine.log.questions.selection import Selection
 from phaseline.machines.compiler.fingerprint import digest_of
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.relations import root
 from phaseline.schemas import codec
 from phaseline.schemas.version import __version__
 
@@ -109,7 +110,7 @@ def meaning_of(kinds: Kinds, kind: str | None = None) -> str:
     kind: the only one of which entities are selected. Then the tables of its tree count: to read all of them takes a
     third of the time of such a command. Two processes with the same meaning select the same entities.
     """
-    among = [one for one in kinds.values() if kind not in kinds or _root(kinds, one.name) == _root(kinds, str(kind))]
+    among = [one for one in kinds.values() if kind not in kinds or root(kinds, one.name) == root(kinds, str(kind))]
     signals: list[Any] = [
         (one.name, [(signal.name, signal.state_class) for signal in one.written.signal_names])
         for one in among
@@ -118,10 +119,3 @@ def meaning_of(kinds: Kinds, kind: str | None = None) -> str:
     told = blake2b(repr(sorted(signals)).encode(), digest_size=6).hexdigest()
     tables = kinds.digest if kind not in kinds else digest_of({one.name: one.version for one in among})
     return f"{__version__} {tables} {told}"
-
-
-def _root(kinds: Kinds, kind: str) -> str:
-    """The kind at the root of its tree."""
-    while (parent := kinds[kind].parent) is not None:
-        kind = parent
-    return kind

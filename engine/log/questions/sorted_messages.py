@@ -56,7 +56,7 @@ class SortedMessages:
     """Messages that come in any order, and go in that of their entities."""
 
     def __init__(self, run: int = RUN, piece: int = PIECE, given: int = GIVEN) -> None:
-        """None so far. run, piece: messages of a run, and of a piece of it. given: messages that are given together."""
+        """run, piece: messages of a run, and of a piece of it. given: messages that are given together."""
         self._run, self._piece, self._given = run, piece, given
         self._held: list[SortedMessage] = []
         self._size = 0

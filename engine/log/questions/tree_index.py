@@ -49,7 +49,6 @@ class KindNotes:
     __slots__ = ("entities", "shapes", "since")
 
     def __init__(self) -> None:
-        """Nothing is noted yet."""
         self.entities: list[Entity] = []
         self.shapes = array("I")
         self.since = array("q")
@@ -66,7 +65,6 @@ class TreeIndex:
     """The index of one partition. Empty at first; `prepare` and `catch_up` bring it up to date."""
 
     def __init__(self, kinds: Kinds) -> None:
-        """Nothing is noted yet."""
         self._kinds = kinds
         self._notes: dict[str, KindNotes] = {}
         self._numbers: dict[Shape, int] = {}

@@ -11,15 +11,11 @@ from weakref import WeakSet
 from phaseline.engine.log import latest
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.restored.identity import LogIdentity
-from phaseline.engine.log.state_view import StateView
+from phaseline.engine.log.state_view import ONE_BY_ONE, Key, StateView
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import NotPermitted
 from phaseline.schemas.records import Entity, Record, Rejection
 
-Key = tuple[str, str]
-"""A kind and an id."""
-ONE_BY_ONE = 32
-"""The most entities whose records are read one by one."""
 _refused = WeakSet[Wire]()
 """The connections of users who may not read the log."""
 

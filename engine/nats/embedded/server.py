@@ -46,8 +46,9 @@ class EmbeddedServer:
         self, data: Path | None = None, port: int = 0, *, sync_always: bool = False, protected: bool = False
     ) -> None:
         self._kept = data is not None
-        self._data = data or Path()
-        self._port = port
+        self.data = data or Path()
+        self.port = port
+        """The port of the server. A restart keeps it."""
         self._sync_always, self._protected, self.lock_limit = sync_always, protected, LOCK_LIMIT
         self.key: server_key.ServerKey | None = None
         """The key of the server's only user; None if everybody may connect."""
@@ -58,16 +59,16 @@ class EmbeddedServer:
 
     async def __aenter__(self) -> Self:
         if not self._kept:
-            self._data = Path(tempfile.mkdtemp(prefix="phaseline-"))
-        is_new = not self._data.exists()  # once, at the start
+            self.data = Path(tempfile.mkdtemp(prefix="phaseline-"))
+        is_new = not self.data.exists()  # once, at the start
         try:
-            self._lock = await _lock_data(self._data, self.lock_limit)
-            self.key = server_key.prepare(self._data) if self._protected else None
+            self._lock = await _lock_data(self.data, self.lock_limit)
+            self.key = server_key.prepare(self.data) if self._protected else None
             await self.start()
         except BaseException:
             await self._clean_up()
             if is_new:  # what did not start leaves nothing behind
-                shutil.rmtree(self._data, ignore_errors=True)
+                shutil.rmtree(self.data, ignore_errors=True)
             raise
         return self
 
@@ -77,22 +78,12 @@ class EmbeddedServer:
     @property
     def url(self) -> str:
         """The URL for clients."""
-        return f"nats://127.0.0.1:{self._port}"
-
-    @property
-    def port(self) -> int:
-        """The port of the server. A restart keeps it."""
-        return self._port
+        return f"nats://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
         """The id of the process; 0 while it does not run."""
         return 0 if self._process is None else self._process.pid
-
-    @property
-    def data(self) -> Path:
-        """The directory of the server's files."""
-        return self._data
 
     @property
     def exit_status(self) -> int | None:
@@ -102,15 +93,15 @@ class EmbeddedServer:
     @property
     def log(self) -> Path:
         """The log file of the server."""
-        return self._data / "nats-server.log"
+        return self.data / "nats-server.log"
 
     async def start(self) -> None:
         """Start the process and wait until it listens; raises `SetupError`."""
         binary = find_binary()
-        config = self._data / "nats-server.conf"
+        config = self.data / "nats-server.conf"
         self.limit = self.store_limit()
         config.write_text(self._config())
-        for stale in self._data.glob("nats-server_*.ports"):
+        for stale in self.data.glob("nats-server_*.ports"):
             stale.unlink()
         read_from = self.log.stat().st_size if self.log.exists() else 0
         self._process = subprocess.Popen(  # noqa: S603, ASYNC220  # our own binary, no shell; the call returns at once
@@ -131,9 +122,9 @@ class EmbeddedServer:
 
         Its own default is 3/4 of the free space alone. So after a restart it could be over its limit at once.
         """
-        files = (self._data / "jetstream").rglob("*")
+        files = (self.data / "jetstream").rglob("*")
         stored = sum(size for file in files if (size := _size(file)))
-        return (stored + shutil.disk_usage(self._data).free) // 10 * 9
+        return (stored + shutil.disk_usage(self.data).free) // 10 * 9
 
     def last_words(self) -> str:
         """The last error in the server's log, or its last line."""
@@ -155,11 +146,11 @@ class EmbeddedServer:
     def _config(self) -> str:
         lines = [
             "server_name: phaseline-embedded",
-            f"listen: 127.0.0.1:{self._port or -1}",
-            f"ports_file_dir: {quoted(str(self._data))}",
+            f"listen: 127.0.0.1:{self.port or -1}",
+            f"ports_file_dir: {quoted(str(self.data))}",
             f"log_file: {quoted(str(self.log))}",
             "logfile_size_limit: 16MB",
-            f"jetstream {{ store_dir: {quoted(str(self._data))}, max_file_store: {self.limit}"
+            f"jetstream {{ store_dir: {quoted(str(self.data))}, max_file_store: {self.limit}"
             f"{', sync_interval: always' * self._sync_always} }}",
         ]
         if self.key is not None:
@@ -167,12 +158,12 @@ class EmbeddedServer:
         return "\n".join(lines) + "\n"
 
     async def _until_ready(self, process: subprocess.Popen[bytes], read_from: int) -> None:
-        ports = self._data / f"nats-server_{process.pid}.ports"
+        ports = self.data / f"nats-server_{process.pid}.ports"
         limit = time.monotonic() + START_LIMIT
         while process.poll() is None and time.monotonic() < limit:
             port = _port_in(ports)
             if port:
-                self._port = port
+                self.port = port
                 return
             await asyncio.sleep(POLL)
         await self.kill()
@@ -182,7 +173,7 @@ class EmbeddedServer:
         """The error for a server that did not start, from its log after the byte `read_from`."""
         text = self.log.read_bytes()[read_from:].decode(errors="replace") if self.log.exists() else ""
         if "address already in use" in text:
-            return SetupError.port_taken(port=self._port, option="--port")
+            return SetupError.port_taken(port=self.port, option="--port")
         return SetupError.server_failed(cause=_last_words(text))
 
     async def _end(self, number: signal.Signals) -> None:
@@ -204,7 +195,7 @@ class EmbeddedServer:
                 self._lock.close()
                 self._lock = None
             if not self._kept:
-                shutil.rmtree(self._data, ignore_errors=True)
+                shutil.rmtree(self.data, ignore_errors=True)
 
 
 def _last_words(text: str) -> str:

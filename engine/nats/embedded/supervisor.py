@@ -55,7 +55,6 @@ class Deaths:
     """How often a process of ours died lately, and how long to wait before it is started again."""
 
     def __init__(self) -> None:
-        """None so far."""
         self._times: deque[float] = deque()
 
     def add(self) -> None:

@@ -24,7 +24,6 @@ class StreamWatch:
     """The looks of one worker. room: set while LOG is below its limit."""
 
     def __init__(self, wire: Wire, layout: Layout, room: asyncio.Event, pacing: Pacing) -> None:
-        """Nothing is known yet."""
         self._wire, self._layout, self._room = wire, layout, room
         self._often, self._seldom = pacing.look_at_full_log, pacing.look_at_streams
         self._told: dict[str, int] = {}

@@ -87,9 +87,9 @@ def levels() -> None:
     ],
 )
 @click.argument("what", type=entity_name.FirstWordType(), metavar="[TREE|KIND]", required=False)
-@click.option("--from", "start", type=options.WHEN, default="30d", show_default=True, metavar="MOMENT",
+@click.option("--from", "start", type=options.WHEN, default="30d", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
-@click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Where to end.  [default: now]")
+@click.option("--to", "end", type=options.WHEN, help="Where to end.  [default: now]")
 @click.option("--objective", type=options.Decimal(0, 100), default=OBJECTIVE, show_default=True, metavar="PERCENT",
               help="The share of the time in which it should be available.")  # fmt: skip
 @click.option("--by", type=options.ParsedText("grouping", _grouping), default=ENTITY, show_default=True,
@@ -97,7 +97,7 @@ def levels() -> None:
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @click.option("--windows", "file", type=FILE, metavar="FILE",
               help="A file of rules of notices, whose windows are excused.")  # fmt: skip
-@click.option("--slice", "slice_", type=options.DURATION, metavar="DURATION",
+@click.option("--slice", "slice_", type=options.DURATION,
               help="Show the worst class in each piece of so long, such as 1d, from 00:00 UTC on.")  # fmt: skip
 @click.option("--flaps", is_flag=True, help="Show who comes and goes most often.")
 @click.option("--limit", type=options.WholeNumber(1), default=SHOWN, show_default=True, metavar="N",
@@ -153,9 +153,9 @@ WHY: Final = click.option("--why", required=True, metavar="WORDS", help="Why, fo
     ],
 )
 @click.argument("tree", type=names.ID, metavar="ID")
-@click.option("--from", "start", type=options.WHEN, required=True, metavar="MOMENT",
+@click.option("--from", "start", type=options.WHEN, required=True,
               help=f"Where it begins: {A_MOMENT}.")  # fmt: skip
-@click.option("--to", "end", type=options.WHEN, required=True, metavar="MOMENT", help="Where it ends.")
+@click.option("--to", "end", type=options.WHEN, required=True, help="Where it ends.")
 @WHY
 @options.connected
 def excuse(settings: Settings, *, tree: str, start: When, end: When, why: str) -> int | None:

@@ -119,7 +119,7 @@ def take(by: str | None) -> tuple[str, Mapping[str, Any], str]:
     ],
 )
 @click.option("--until", "seconds", type=options.ParsedText("time", _until), default=BACK, show_default=True,
-              metavar="back|TIME", help="Until it is over, or for so long.")  # fmt: skip
+              metavar="back|DURATION", help="Until it is over, or for so long.")  # fmt: skip
 @_of_notice
 def hold(seconds: float) -> tuple[str, Mapping[str, Any], str]:
     """Hold a notice: nothing more is told of it until then, but its end is.

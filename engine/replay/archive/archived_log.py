@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Self
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay.archive.manifest import PartEntry
@@ -18,10 +17,10 @@ from phaseline.engine.replay.archive.open_archive import Archive
 from phaseline.engine.replay.archive.read_part import part_file
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_format import EventItem
-from phaseline.engine.replay.recorded_log import RecordedStep, Span
+from phaseline.engine.replay.recorded_log import LogFindings, RecordedStep, Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.schemas.errors import BadArchive, BadLogFile
-from phaseline.schemas.records import Loss, Record
+from phaseline.schemas.records import Record
 
 
 class ArchivedLog:
@@ -67,34 +66,11 @@ class ArchivedLog:
             raise BadArchive(name=self._archive.name, problem=str(error)) from None
 
     @property
-    def undecided(self) -> int:
-        """See `RecordedLog.undecided`."""
-        return self._server.undecided
-
-    @property
-    def erased(self) -> int:
-        """See `RecordedLog.erased`."""
-        return self._server.erased + sum(file.erased for file in self._files)
-
-    @property
-    def purged(self) -> int:
-        """See `RecordedLog.purged`."""
-        return self._server.purged + sum(file.purged for file in self._files)
-
-    @property
-    def losses(self) -> Sequence[Loss]:
-        """See `RecordedLog.losses`."""
-        return self._server.losses
-
-    @property
-    def emptied(self) -> Sequence[int]:
-        """See `RecordedLog.emptied`."""
-        return self._server.emptied
-
-    @property
-    def foreign(self) -> Sequence[Foreign]:
-        """See `RecordedLog.foreign`."""
-        return self._server.foreign
+    def findings(self) -> LogFindings:
+        """See `RecordedLog.findings`."""
+        found = self._server.findings
+        erased, purged = (sum(getattr(file, name) for file in self._files) for name in ("erased", "purged"))
+        return found._replace(erased=found.erased + erased, purged=found.purged + purged)
 
     @property
     def purged_positions(self) -> Collection[int]:

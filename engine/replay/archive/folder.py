@@ -24,7 +24,6 @@ class Folder(ArchiveStore):
     """An archive in a folder."""
 
     def __init__(self, path: Path) -> None:
-        """Reads nothing yet."""
         super().__init__()
         self.path, self.name = path, str(path)
 

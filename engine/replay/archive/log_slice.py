@@ -16,7 +16,7 @@ from phaseline.engine.log.log_records import change_of
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.erase import SOURCE
 from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.stream_reader import last_sequence, read_all
 from phaseline.engine.replay.export_log import event_item, short_subject
 from phaseline.engine.replay.log_format import Item, RecordItem
 from phaseline.engine.replay.recorded_log import Span, is_of_secret, part_erased
@@ -56,7 +56,7 @@ class LogSlice:
         the records of that change name this event, and belong to the slice.
         """
         behind = await barrier(installation.wire, installation.layout)
-        end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+        end = await last_sequence(installation.wire, installation.layout.log)
         log = await ServerLog.measured(installation, Span(first=first, last=last))
         found = cls(log, end, after)
         async with AsyncExitStack() as stack:

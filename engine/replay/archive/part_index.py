@@ -107,7 +107,6 @@ class RecordSpan:
     """
 
     def __init__(self) -> None:
-        """No record yet."""
         self.first = self.last = (0, 0)
         self.spread = 0
 
@@ -136,7 +135,6 @@ class BlockCollector:
     """Collects what the blocks of one part hold, while it is written or read."""
 
     def __init__(self) -> None:
-        """No item yet."""
         self._names: dict[str, list[int]] = {}
         self._blocks: list[_Contents] = []
         self._block = _Contents()

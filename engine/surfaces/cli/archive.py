@@ -34,10 +34,10 @@ from phaseline.schemas.records import SECOND, timestamp
     ],
 )
 @click.option(
-    "--before", type=options.WHEN, metavar="MOMENT",
+    "--before", type=options.WHEN,
     help="Archive what was finished before this moment: a time, how long ago (30d), a place in the log, or now.",
 )  # fmt: skip
-@click.option("--keep", type=options.DURATION, metavar="SPAN", help="The same as --before with this span: 30d, 12h.")
+@click.option("--keep", type=options.DURATION, help="The same as --before with this span: 30d, 12h.")
 @click.option(
     "--to", "where", metavar="DIR", help="The archive: a folder, or a URL like s3://bucket/prefix. Each run adds to it."
 )

@@ -56,9 +56,9 @@ FIELDS: dict[str, Callable[[Change], Any]] = {
         ("phaseline changes --from 1d --json | jq 'select(.flaps > 3)'", "entities that flap"),
     ],
 )
-@click.option("--from", "start", type=options.WHEN, default="1h", show_default=True, metavar="MOMENT",
+@click.option("--from", "start", type=options.WHEN, default="1h", show_default=True,
               help=f"The earlier moment: {A_MOMENT}.")  # fmt: skip
-@click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="The later moment.  [default: now]")
+@click.option("--to", "end", type=options.WHEN, help="The later moment.  [default: now]")
 @names.tree
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @selection.selector

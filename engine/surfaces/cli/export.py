@@ -58,7 +58,7 @@ def export_(
                 counts = await export(
                     source, file, records=records, expect=expect, progress=lambda n: bar.advance(task, n)
                 )
-            undecided = source.undecided
+            undecided = source.findings.undecided
             archived = source.archived if isinstance(source, ServerLog) else 0
         totals = {f"{word}s": counts.get(word, 0) for word in ("state", "event", "record")}
         totals["expected"] = counts.get("expected", 0)

@@ -11,11 +11,12 @@ import click
 from msgspec.structs import replace
 
 from phaseline.engine.log.explain import identities
-from phaseline.engine.log.explain.identities import NOTHING_DOUBLED, Doubled, Key
+from phaseline.engine.log.explain.identities import NOTHING_DOUBLED, Doubled
 from phaseline.engine.log.latest import Progress
 from phaseline.engine.log.questions import listing
 from phaseline.engine.log.questions.selection import ClassChoice, Selection
 from phaseline.engine.log.questions.selector import Selector
+from phaseline.engine.log.state_view import Key
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.surfaces.cells.reading import Reading
 from phaseline.engine.surfaces.cli import (

@@ -131,9 +131,11 @@ KIND, STATE, TRIGGER = KindType("kind", _kinds), StateType("state", _states), Na
 
 
 def check(values: Mapping[str, Any]) -> None:
-    """Raise `NameUnknown` or `InvalidInput` if an option or argument names what no table has. No server is needed.
+    """Check the kind, state, facet and reason that a command names against the tables; no server is needed.
 
-    values: those of a command. An event is judged as a whole, by `publish`. What stands alone before an id is one.
+    values: the options and arguments of the command. Raises `NameUnknown`, `InvalidInput`. The kind is left alone
+    where the command checks it itself: `publish` checks whole events, and a command that takes `[KIND] ID` finds the
+    id in `kind` if nothing stands behind it.
     """
     asked = {name: values[name] for name in ("state", "facet", "reason") if isinstance(values.get(name), str)}
     kinds, kind = chosen_kinds(click.get_current_context()), values.get("kind")
@@ -227,7 +229,7 @@ class_ = option(
     help=f"Only entities of this class ({', '.join(CLASSES)}). Repeat it for several.",
 )  # fmt: skip
 lasting = option(
-    "selection", "--for", "lasting", type=options.DURATION, default=0.0, metavar="DURATION",
+    "selection", "--for", "lasting", type=options.DURATION, default=0.0,
     help="Only what has been in its class for so long (10m), whatever states it had in it.",
 )  # fmt: skip
 tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")

@@ -34,7 +34,10 @@ _NANOSECONDS = re.compile(r"\.\d{7}")
 
 
 class ParsedText(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """Values that a function reads from a text. The error that it raises says what is wrong with it."""
+    """The type of an option or argument whose value a function makes of its text.
+
+    If the function raises `ValueError`, `InvalidInput` or `BadSetting`, that is what the command says of the text.
+    """
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
         self.name, self._read = name, read
@@ -131,7 +134,10 @@ def verbose(function: Function) -> Function:
 
 
 def connected_plainly(function: Function) -> Function:
-    """Add all options of the connection, as they are, and those of `verbose`. Wrong names are said before it asks."""
+    """Add the options of the connection, and `-v`; `function` gets each as an argument, not as one `settings`.
+
+    Names that no table has are an error before `function` is called, and kinds that are left out a warning.
+    """
 
     @functools.wraps(function)
     def call(**values: Any) -> int | None:

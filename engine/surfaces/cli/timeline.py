@@ -50,10 +50,9 @@ SHORT = 24
     "--from",
     "start",
     type=options.WHEN,
-    metavar="MOMENT",
     help=f"First moment: {A_MOMENT}.  [default: its creation]",
 )
-@click.option("--to", "end", type=options.WHEN, metavar="MOMENT", help="Last moment.  [default: now]")
+@click.option("--to", "end", type=options.WHEN, help="Last moment.  [default: now]")
 @options.clock
 @click.option("--depth", type=options.WholeNumber(0), metavar="N", help="Show N levels only.")
 @options.language

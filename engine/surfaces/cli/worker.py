@@ -46,13 +46,13 @@ STREAMS: dict[str, dict[str, Any]] = {
         "help": f"Tags that servers with a copy of a stream have.{AS_IT_IS.format('any')}",
     },
     "dedupe_window": {
-        "type": options.DURATION, "metavar": "TIME",
+        "type": options.DURATION,
         "help": "Time, like 120s or 5m, in which the server drops an event with an id that it has seen."
-                f"{AS_IT_IS.format(int(DEFAULT_WINDOW))}",
+                f"{AS_IT_IS.format(f'{DEFAULT_WINDOW / 60:g}m')}",
     },
     "events_max_age": {
-        "type": options.DURATION, "metavar": "TIME",
-        "help": f"How long events are kept, like 30d. 0 keeps them for ever.{AS_IT_IS.format(0)}",
+        "type": options.DURATION,
+        "help": f"How long events are kept, like 30d. 0 keeps them for ever.{AS_IT_IS.format('0s')}",
     },
     **{
         name: {
@@ -78,7 +78,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     **STREAMS,
     "silence_after": {
-        "type": options.DURATION, "default": 0.0, "metavar": "TIME",
+        "type": options.DURATION, "default": "0s",
         "help": "Time without an observation, like 120s or 5m, after which a place such as a cluster falls silent, "
                 "unless it has a time of its own. It reaches no other kinds. 0 is never.",
     },
@@ -96,7 +96,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Go on from STATE where the log was emptied. What the log held is lost for good.",
     },
     "lease": {
-        "type": options.DURATION, "default": DEFAULT_LEASE, "metavar": "TIME",
+        "type": options.DURATION, "default": f"{DEFAULT_LEASE:g}s",
         "help": "How long a worker may be silent, like 5s, before others take its partitions.",
     },
 }  # fmt: skip

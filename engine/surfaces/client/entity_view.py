@@ -12,11 +12,10 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine.log import latest
-from phaseline.engine.log.explain import unknown_parts
 from phaseline.engine.log.explain.model import Explanation, GivenReason
 from phaseline.engine.log.explain.shut import ShutBy, Shutters
 from phaseline.engine.log.explain.staleness import Stale, Staleness
-from phaseline.engine.log.explain.unknown_parts import PartsOf
+from phaseline.engine.log.explain.unknown_parts import PartsOf, PartsReader
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import Moment
 from phaseline.engine.surfaces.client import product_views
@@ -224,7 +223,7 @@ class EntityView(Generic[M_co]):
 
     async def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
         """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""
-        return await unknown_parts.read(self._states, entities)
+        return await PartsReader(self._states).of(entities)
 
     async def shut(self, entities: Sequence[Entity]) -> ShutBy:
         """By kind and id, and by facet, what shuts these entities to new work (`the cluster is Stopped [Balance]`)."""

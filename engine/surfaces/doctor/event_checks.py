@@ -11,7 +11,7 @@ from phaseline.engine.core.reading.unread import says_unread
 from phaseline.engine.log.event_order import ahead
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log
-from phaseline.engine.nats.stream_reader import read_all
+from phaseline.engine.nats.stream_reader import last_sequence, read_all
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, unknown, warning
 from phaseline.schemas.errors import NewerRecord, NoAnswer, NotPermitted
 from phaseline.schemas.records import SECOND, Record, Rejection
@@ -71,7 +71,7 @@ async def events(installation: Installation) -> list[CheckResult]:
     marks = f"{installation.subjects.marks('*')}.>"
     filters = [f"{prefix}.log.*.transition.>", f"{prefix}.log.*.rejection.>", marks]
     try:
-        last = int((await wire.api(f"STREAM.INFO.{log}"))["state"]["last_seq"])
+        last = await last_sequence(wire, log)
         async for messages in read_all(wire, log, filters, max(1, last - LOOKED_AT + 1)):
             for message in messages:
                 if (record := record_in_log(log, message)) is not None:

@@ -39,7 +39,6 @@ class Arrivals:
     """The events of edges in EVENTS, read once from where the last look ended."""
 
     def __init__(self, layout: Layout) -> None:
-        """Nothing was read yet."""
         self._layout = layout
         self._known: dict[tuple[str, str], _Known] = {}
         """By edge, and by when its inlet was made."""

@@ -65,7 +65,7 @@ class InletKeeper:
     """The looks of one worker at all inlets. is_due: whether it is this worker that looks."""
 
     def __init__(self, wire: Wire, layout: Layout, is_due: Callable[[], bool], dropped: Counter[str]) -> None:
-        """Nothing is known yet. dropped: counts by edge the events that EVENTS took and did not store."""
+        """dropped: counts by edge the events that EVENTS took and did not store."""
         self._wire, self._layout, self._is_due = wire, layout, is_due
         self._arrivals, self._dropped = Arrivals(layout), dropped
         self._inlets: dict[str, _Inlet] = {}

@@ -12,31 +12,17 @@ published message that has it (error 10227). Servers before 2.15 name no identit
 
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from phaseline.engine.log.checkpoint import EdgeOrigin
 from phaseline.engine.nats.direct_get import SOURCE
+from phaseline.engine.nats.reader import Stored
 from phaseline.engine.worker.sites.edge_names import edge_of, inlets
 
 FIELDS = 6
 """Of the header: stream, sequence, filters, subjects there after them, subject, identity of the stream."""
 UNSAVED = 100
 """After how many events whose origins no checkpoint has, the next commit must have one."""
-
-
-class OriginEvent(Protocol):
-    """A stored event, as its origin needs it."""
-
-    @property
-    def sequence(self) -> int:
-        """The position in EVENTS."""
-
-    @property
-    def block(self) -> bytes | None:
-        """The raw header block, or None."""
-
-
-Event = TypeVar("Event", bound=OriginEvent)
 
 
 class SavedOrigins(NamedTuple):
@@ -62,9 +48,9 @@ class Origins:
         """From where to read, so that nothing is missing: the event after a position, or one before it."""
         return min(position, self.until) + 1 if self._saved else position + 1
 
-    def repeats(self, events: Sequence[Event]) -> list[tuple[str, Event]]:
+    def repeats(self, events: Sequence[Stored]) -> list[tuple[str, Stored]]:
         """Note the origins of the next events. Returns those that came before, each with its edge."""
-        mark, found = self._mark, list[tuple[str, Event]]()
+        mark, found = self._mark, list[tuple[str, Stored]]()
         for event in events:
             block = event.block
             if block is not None and mark in block and (origin := read(self._prefix, block)) is not None:

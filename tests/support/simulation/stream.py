@@ -335,7 +335,9 @@ class VirtualStream:
         held = self.messages if held is None else held
         if "next_by_subj" in ask:
             filter_, start = ask["next_by_subj"], int(ask.get("seq") or 0)
-            return next((one for one in held.values() if one.sequence >= start and fits(filter_, one.subject)), None)
+            since = nanoseconds(ask["start_time"]) if "start_time" in ask else 0
+            later = (one for one in held.values() if one.sequence >= start and one.time_ns >= since)
+            return next((one for one in later if fits(filter_, one.subject)), None)
         return held.get(int(ask["seq"]))
 
     def state(self, moment_ns: int = 0) -> dict[str, Any]:
