@@ -22,6 +22,7 @@ from phaseline.engine.core.timers import timeout_of
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
+from phaseline.machines.compiler.reports import SEEN
 from phaseline.machines.language.predicates import Above, AllBelow, AttributeIs, Predicate, or_list
 from phaseline.machines.language.table import DELETED, FROM_DATA, REPORTED, SAME, STALLED
 from phaseline.schemas.records import NONE, SECOND, FacetState, Rejection, State, timestamp
@@ -93,7 +94,11 @@ def turns(tree: Tree, arrival: Arrival, depth: int = DEEP) -> Iterator[Turn]:
             yield from _own_way(tree, kind, arrival, depth)
             return
     if REPORTED in legal_triggers(tree, arrival) and arrival.trigger != REPORTED:
-        yield _seen(kind, arrival.id)  # who saw what cannot be so can name the state that was seen
+        gone = [*_gone(tree, kind, arrival)]
+        yield from gone
+        yield _seen(kind, arrival.id, is_other=bool(gone))  # who saw what cannot be so can name what was seen
+        if missing is not None and not missing.adoptable:
+            yield from _again(tree, kind, arrival)
     elif not _lives(tree, arrival) and arrival.trigger not in kind.births:
         yield from _births(tree, arrival, depth)
 
@@ -125,6 +130,33 @@ def _seen(kind: Kind, entity_id: str, *, is_other: bool = False) -> Turn:
     """That somebody says what is there."""
     how = f"if it is there: {REPORTED} at {kind.name} {entity_id} with the state you see"
     return Turn((), kind.name, entity_id, how, is_other)
+
+
+def _gone(tree: Tree, kind: Kind, at: Arrival) -> Iterator[Turn]:
+    """That somebody who has read the request says that nothing came of it."""
+    entity = tree.get(kind.name, at.id)
+    if entity is None or kind.judge is None or at.trigger not in kind.ending:
+        return
+    if entity.facets[0].base.phase in kind.judge.arriving:
+        how = f"if it is gone: {at.trigger} at {kind.name} {at.id} with {SEEN} at or above {entity.asked}"
+        yield Turn((), kind.name, at.id, how)
+
+
+def _again(tree: Tree, kind: Kind, at: Arrival) -> Iterator[Turn]:
+    """That somebody says that the uppermost thing above that is deleted is there again: then what is below may be."""
+    ended: Turn | None = None
+    while kind.parent is not None:
+        kind = tree.kinds[kind.parent]
+        above = replace(at, kind=kind.name, id=ancestor_id(at.id, kind.arity))
+        if tree.get(kind.name, above.id) is not None and not _lives(tree, above):
+            how = (
+                f"if {kind.name} {above.id} is there again: {REPORTED} at {kind.name} {above.id} with the state you see"
+            )
+            ended = (
+                Turn((), kind.name, above.id, how, is_other=True) if REPORTED in legal_triggers(tree, above) else None
+            )
+    if ended is not None:
+        yield ended
 
 
 def _until_stalled(tree: Tree, kind: Kind, entity_id: str) -> Iterator[Turn]:

@@ -219,6 +219,7 @@ def show_outcome(
             shown |= {
                 "effect": outcome.effect,
                 "repeat": repeat_map(outcome.repeat),
+                **({"why_none": outcome.why_none} if outcome.effect == "none" else {}),
                 "records": [maps.record_map(kinds, r.sequence, r.record, r.wire) for r in outcome.records],
                 **({"way_out": way_out} if way_out else {}),
             }
