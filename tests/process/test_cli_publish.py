@@ -102,7 +102,10 @@ async def test_waiting_for_what_comes_of_a_file(shell: Shell, tmp_path: Path) ->
     first = await shell("publish", "--file", str(events), "--wait")
     assert (first.code, first.out.splitlines()[0]) == (1, "3 events stored; 1 rejection")
     assert "node c1/p/n  create rejected, unknown_parent: node c1/p/n is Absent" in first.out
-    assert "then create at node_pool c1/p; or if it is there: reported at node_pool c1/p with the state you see" in first.out
+    assert (
+        "then create at node_pool c1/p; or if it is there: reported at node_pool c1/p with the state you see"
+        in first.out
+    )
     again = await shell("publish", "--file", str(events), "--wait", "--json")
     assert (again.code, again.json) == (0, {"stored": 0, "duplicates": 3, "rejections": 0})
     assert "rejections" not in (await shell("publish", "--file", str(events), "--json")).json
