@@ -96,9 +96,7 @@ def turns(tree: Tree, arrival: Arrival, depth: int = DEEP) -> Iterator[Turn]:
             known = [_seen(kind, arrival.id)] if is_unknown and REPORTED in legal_triggers(tree, arrival) else []
             own = () if is_unknown and _ends(kind, arrival.trigger) else _own_way(tree, kind, arrival, depth)
             yield from known
-            yield from (
-                turn._replace(is_other=turn.is_other or (n == 0 and bool(known))) for n, turn in enumerate(own)
-            )
+            yield from (turn._replace(is_other=turn.is_other or (n == 0 and bool(known))) for n, turn in enumerate(own))
             return
     if REPORTED in legal_triggers(tree, arrival) and arrival.trigger != REPORTED:
         gone = [*_gone(tree, kind, arrival)]
