@@ -1,8 +1,8 @@
 """Late, doubled and reordered news: laws over what several sources tell of one world.
 
 Belongs here: facts that end in the same states in each order that their sources allow, copies that come late, sources
-that start again, clocks that are wrong, silences, identities of what has ended, reasons that stay. Does not: lives of nodes (`test_life_laws`), numbers of sources
-(`test_source_laws`), single cases (`tests/pure/test_*_stories`).
+that start again, clocks that are wrong, silences, identities of what has ended, reasons that stay. Does not: lives of
+nodes (`test_life_laws`), numbers of sources (`test_source_laws`), single cases (`tests/pure/test_*_stories`).
 """
 
 from collections.abc import Callable, Iterator
@@ -164,7 +164,7 @@ def gitops(random: Random) -> World:
 
 
 def own(random: Random) -> World:
-    """Backups and releases, as docs and examples build them: who asks, an agent of each job, two judges of a release."""
+    """Backups and releases, as the docs build them: who asks, an agent of each job, two judges of a release."""
     asks = [Fact("backup_policy", "create", "nightly", {})]
     pause = (Fact("backup_policy", "suspend", "nightly", {}), Fact("backup_policy", "resume", "nightly", {}))
     asks += some(random, 0.5, *pause)  # it is asked for before a job runs: requests are judged by what is shown

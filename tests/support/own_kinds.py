@@ -1,7 +1,7 @@
 """The kinds of the examples and of docs/own-kinds.md, compiled without installing their packages.
 
 Belongs here: reading these tables. Does not: kinds made for tests (`sample_kinds`), the packages themselves
-(`tests/process/test_own_kind`, `test_docs_own_kinds`).
+(`test_own_kind`, `test_docs_own_kinds`).
 """
 
 import re
