@@ -123,6 +123,12 @@ class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     uids: Annotated[
         Mapping[str, str], msgspec.Meta(description="By scheme, the identity of the thing, as its makers name it.")
     ] = NONE
+    versions: Annotated[
+        Mapping[str, int],
+        msgspec.Meta(
+            description="By scheme, the version of the thing of which something was told that changed it here."
+        ),
+    ] = NONE
     former: Annotated[
         tuple[str, ...],
         msgspec.Meta(description="The identities of earlier lives, `<scheme>:<text>`, the oldest first."),
@@ -177,8 +183,8 @@ def lean(memory: Memory) -> Memory:
     if memory.reasons and memory == (shared := of_reasons(tuple(memory.reasons.items()))):
         return shared
     return Memory(
-        memory.uids or NONE, memory.former, memory.awaited, memory.settled, memory.sources or NONE, memory.taken,
-        memory.reasons or NONE, memory.stay,
+        memory.uids or NONE, memory.versions or NONE, memory.former, memory.awaited, memory.settled,
+        memory.sources or NONE, memory.taken, memory.reasons or NONE, memory.stay,
     )  # fmt: skip
 
 

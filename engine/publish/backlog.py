@@ -24,6 +24,7 @@ from phaseline.schemas.errors import (
     NotPermitted,
     RequestTimedOut,
     SetupError,
+    Undecided,
 )
 
 PATIENCE = 5.0
@@ -31,6 +32,10 @@ PATIENCE = 5.0
 MOST = 16
 """Of how many partitions without an owner the streams are read."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+PAUSE = 0.1
+"""Seconds between two questions to the owners of partitions that have events left to decide."""
 
 
 class OldestEvent(NamedTuple):
@@ -113,6 +118,30 @@ async def _ask(installation: Installation, partition: int) -> int:
     if waiting is None:
         raise NoAnswer.not_owned(partition=partition)
     return waiting
+
+
+async def until_decided(installation: Installation, seconds: float) -> None:
+    """Wait until all events are decided that are stored now. Raises `Undecided` after so many seconds, `ApiFailed`."""
+    events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
+    last, left = int(events["state"]["last_seq"]), [*range(installation.layout.partitions)]
+    try:
+        async with asyncio.timeout(seconds):
+            while left:
+                asked = (owner_of(installation, number) for number in left)
+                found = await asyncio.gather(*asked, return_exceptions=True)
+                left = [number for number, one in zip(left, found, strict=True) if not _has_decided(one, last)]
+                await asyncio.sleep(PAUSE if left else 0)
+    except TimeoutError:
+        raise Undecided(sequence=last, seconds=seconds) from None
+
+
+def _has_decided(found: "PartitionBacklog | BaseException", last: int) -> bool:
+    """Whether the owner of a partition says that nothing up to an event waits there."""
+    if isinstance(found, PartitionBacklog):
+        return found.position >= last or found.waiting == 0
+    if not isinstance(found, NoAnswer):
+        raise found
+    return False
 
 
 async def _workers(installation: Installation) -> int | None:

@@ -54,13 +54,15 @@ def unread_text(kinds: Kinds, type_: str, unread: Iterable[str]) -> str:
 class Outcome(NamedTuple):
     """What one published event led to: its `transitions` in order, its `rejection`, or neither if it had no effect.
 
-    unread: the fields of its data that nothing reads. repeat: what it repeats, if that is why it had none.
+    unread: the fields of its data that nothing reads. repeat: what it repeats, if that is why it had none. older_than:
+    the event with the request than which it may be older, if that is why; else 0.
     """
 
     receipt: Receipt
     records: tuple[Logged, ...] = ()
     unread: tuple[str, ...] = ()
     repeat: Repeat | None = None
+    older_than: int = 0
 
     def __str__(self) -> str:
         led_to = "; ".join(str(logged.record) for logged in self.records) or f"no effect: {self.why_none}"
@@ -84,9 +86,9 @@ class Outcome(NamedTuple):
     @property
     def why_none(self) -> str:
         """Why the event had no effect: `repeat of number 44, heard at 2026-03-02T08:00:00Z`."""
-        return (
-            "its entity was in that state already" if self.repeat is None else f"repeat of {repeat_text(self.repeat)}"
-        )
+        if self.repeat is not None:
+            return f"repeat of {repeat_text(self.repeat)}"
+        return held_text(self.older_than) if self.older_than else "its entity was in that state already"
 
 
 def follow(installation: Installation, root: str, start: int | str = NOW) -> StreamReader:
@@ -136,7 +138,7 @@ async def outcome(reader: StreamReader, installation: Installation, receipt: Rec
     try:
         async with asyncio.timeout(timeout):
             found = await _read_outcome(reader, installation.subjects, receipt)
-            return found or Outcome(receipt, repeat=await repeated_by(installation, receipt.sequence))
+            return found if found is not None and found.records else await _without_effect(installation, receipt, found)
     except TimeoutError as error:
         raise Undecided(sequence=receipt.sequence, seconds=timeout) from error
 
@@ -161,20 +163,46 @@ async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Recei
                     return Outcome(receipt, tuple(records), unread_of(found))
 
 
-async def repeated_by(installation: Installation, sequence: int) -> Repeat | None:
-    """What the event at this position repeats, if it left no record; None if it repeats nothing, or is gone."""
-    event = await Log(installation).event(sequence)
+async def _without_effect(installation: Installation, receipt: Receipt, marked: Outcome | None) -> Outcome:
+    """The outcome of an event that led to no transition and no rejection, with why. marked: that of one with a mark."""
+    found = marked or Outcome(receipt)
+    event = await Log(installation).event(receipt.sequence)
     if event is None:
-        return None
+        return found
     try:
         address = installation.subjects.address(event.subject)
         body = codec.decode(event.body)
     except (BadSubject, codec.Undecodable):
-        return None
+        return found
     tokens = ".".join(map(quote, address.id.split("/")))
-    found = await last_records(installation, installation.partition_of(address.id), address.kind, tokens)
-    known = [record.entity for record in found if not isinstance(record, Rejection)]
-    return repeated_in(installation.kinds, known[-1], address.trigger, body) if known else None
+    records = await last_records(installation, installation.partition_of(address.id), address.kind, tokens)
+    known = [record.entity for record in records if not isinstance(record, Rejection)]
+    if not known:
+        return found
+    repeat = None if marked else repeated_in(installation.kinds, known[-1], address.trigger, body)
+    held = 0 if repeat else held_against(installation.kinds, known[-1], address.trigger, body, receipt.sequence)
+    return found._replace(repeat=repeat, older_than=held)
+
+
+def held_against(kinds: Kinds, entity: Entity, trigger: str, body: Mapping[str, Any], sequence: int) -> int:
+    """The event with the request than which a report without effect may be older; 0 if that is not why it has none.
+
+    body: the map of its envelope. sequence: its position.
+    """
+    data = body.get("data")
+    if entity.kind not in kinds or not isinstance(data, Mapping) or entity.asked >= sequence:
+        return 0
+    judge = kinds[entity.kind].judge
+    is_held = judge is not None and judge.may_be_older(entity.facets[0], entity.asked, trigger, data)
+    return entity.asked if is_held else 0
+
+
+def held_text(asked: int) -> str:
+    """Why a report has no effect that may be older than the request of the event `asked`, and what to do."""
+    return (
+        f"it may be older than the request of event {asked}, which waits for its answer: report again with seen at or "
+        f"above {asked}, if it is still so"
+    )
 
 
 def repeated_in(kinds: Kinds, entity: Entity, trigger: str, body: Mapping[str, Any]) -> Repeat | None:

@@ -22,7 +22,7 @@ from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import last_sequence, read_all
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.outcomes import repeated_in
+from phaseline.engine.publish.outcomes import effect_of, held_against, repeated_in
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.worker.faults import log_fault
 from phaseline.machines.compiler.kinds import Kinds
@@ -60,14 +60,17 @@ async def dry_run(
         log_fault(event, decision.fault)
     address = subjects.address(subject)
     entity = tree.get(address.kind, address.id) if address.kind in installation.kinds else None
+    repeat, older_than = None, 0
+    if entity is not None and effect_of(records) == "none":
+        about = (installation.kinds, entity, address.trigger, codec.decode(message.body))
+        repeat, older_than = repeated_in(*about), held_against(*about, sequence)
     return DryRun(
         sequence,
         entity,
         tuple(records),
         tuple(processor.messages(records)),
-        repeat=None
-        if entity is None or records
-        else repeated_in(installation.kinds, entity, address.trigger, codec.decode(message.body)),
+        repeat=repeat,
+        older_than=older_than,
         behind=behind,
         table_differences=_differing(installation.kinds, eras),
         way_out="" if not records or not isinstance(records[0], Rejection) else way_out(tree, records[0], read),

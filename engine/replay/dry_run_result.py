@@ -16,7 +16,7 @@ class DryRun(NamedTuple):
 
     sequence: the position that the event would get if it were stored now. entity: the entity that the event is about,
     before the event; None if unknown. records: the records that would be committed; messages: the same as log messages.
-    repeat: what the event repeats, if that is why it has no effect. behind: whether earlier events of
+    repeat, older_than: why it has no effect, as in `Outcome`. behind: whether earlier events of
     this tree are still undecided, so their effect is missing; None if this user has no permission to find out.
     table_differences: how the tables here differ from those of the installation, as `changed: node; missing: release`;
     empty if they are the same.
@@ -29,6 +29,7 @@ class DryRun(NamedTuple):
     repeat: Repeat | None
     behind: bool | None
     table_differences: str
+    older_than: int = 0
     way_out: str = ""
     """What could be done about its rejection; empty if nothing is known."""
 

@@ -160,6 +160,13 @@ class Judge:
             return ReportVerdict("older")
         return ReportVerdict("taken", wanted)
 
+    def may_be_older(self, facet: FacetState, asked: int, trigger: str, data: Mapping[str, Any]) -> bool:
+        """Whether an event that was not taken is a report of another state than the one that waits for an answer."""
+        phase = data.get(PHASE)
+        if trigger != REPORTED or facet.base.phase not in self.pending or phase is None or has_seen(data, asked):
+            return False
+        return self.aliases.get(phase, phase) not in (facet.base.phase, facet.state.phase)
+
     def _interrupts_anew(self, facet: FacetState, wanted: ReportedBase) -> bool:
         """Whether another phase than before comes back when the last of the causes is cleared that stay."""
         if wanted.interrupted is None:

@@ -57,8 +57,9 @@ COMMON = (
 ANOTHER = "another"
 """A field that the engine adds to the data of an observation at a declared place: whether it names another thing than
 the one that stands there."""
-UID, IF_VERSION = "uid", "if_version"
-"""The field of an observation that says which thing it is about; that of a request: for which version it was meant."""
+UID, UID_VERSION, IF_VERSION = "uid", "uid_version", "if_version"
+"""The fields of an observation that say which thing it is about, and which version of it; that of a request: for which
+version it was meant."""
 IDENTITY = r"[a-z][a-z0-9._-]{0,31}:[!-~]{1,200}"
 """What the identity of a thing looks like: `<scheme>:<text>`, such as `k8s:0f2c...` or `aws:i-0abc`."""
 LOG = "log"
@@ -70,6 +71,13 @@ BY_ROLE: Mapping[str, tuple[Field, ...]] = {
             int,
             "the identity of the log in which `seen` and `answers` count; those of another log are left out",
             least=1,
+        ),
+        Field(
+            UID_VERSION,
+            int,
+            "which version of that thing it tells of, where its makers count them up; an older one "
+            "than what is known of it is `stale`",
+            least=0,
         ),
         Field(UID, str, "which thing it is about, as its makers name it: `<scheme>:<text>`", pattern=IDENTITY),
     ),

@@ -1,8 +1,8 @@
 """Late, doubled and reordered news: laws over what several sources tell of one world.
 
-Belongs here: facts that end in the same states in each order that their sources allow, copies that come late,
-identities of what has ended, reasons that stay. Does not: lives of nodes (`test_life_laws`), numbers of sources
-(`test_source_laws`), single cases (`tests/pure/test_*_stories`).
+Belongs here: facts that end in the same states in each order that their sources allow, copies that come late, sources
+that start again, clocks that are wrong, silences, identities of what has ended, reasons that stay. Does not: lives of
+nodes (`test_life_laws`), numbers of sources (`test_source_laws`), single cases (`tests/pure/test_*_stories`).
 """
 
 from collections.abc import Callable, Iterator
@@ -14,15 +14,19 @@ from hypothesis import strategies as st
 
 from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH
 from phaseline.machines.compiler.classes.state_classes import class_of
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.endings import is_seen_gone
 from phaseline.machines.language.fields import UID
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Rejection, Transition, own_facets
+from phaseline.schemas.records import SECOND, Entity, Rejection, Transition, own_facets
 from tests.support.built_in_kinds import KINDS_OF_PRODUCT, family
+from tests.support.contacts import Contacts
+from tests.support.own_kinds import own_kinds
 from tests.support.strategies import History, HistoryStep, Sent, event, hold, random_event
 
-FAMILIES = tuple(KINDS_OF_PRODUCT)
+OWN = "kinds of the docs"
+FAMILIES = (*KINDS_OF_PRODUCT, OWN)
 RANDOM = st.integers(0, 2**63).map(Random)
 """Worlds are drawn evenly: smaller ones are no easier to understand, and a history is printed whole."""
 
@@ -159,8 +163,29 @@ def gitops(random: Random) -> World:
     return world
 
 
+def own(random: Random) -> World:
+    """Backups and releases, as the docs build them: who asks, an agent of each job, two judges of a release."""
+    asks = [Fact("backup_policy", "create", "nightly", {})]
+    pause = (Fact("backup_policy", "suspend", "nightly", {}), Fact("backup_policy", "resume", "nightly", {}))
+    asks += some(random, 0.5, *pause)  # it is asked for before a job runs: requests are judged by what is shown
+    tries = random.choice((1, 2))
+    asks += [Fact("backup_job", "create", f"nightly/{name}", {"attempts": tries}, (), name) for name in "ab"]
+    owner = [Fact("release", "create", "r", {}), Fact("release", "approve", "r", {})]
+    owner.append(Fact("release", "start", "r", {}, (), "begun"))
+    world = {"operator": asks, "owner": owner}
+    for name in "ab":
+        words = random.choice((("started", "succeeded"), ("started", "failed"), ("started", "failed", "started"), ()))
+        world[f"agent of {name}"] = [Fact("backup_job", word, f"nightly/{name}", {}, (name,)) for word in words]
+    for source, words in (("checks", ("checks_failed", "checks_passed")), ("watchdog", ("timed_out", "resumed"))):
+        told = [random.choice(words) for _ in range(random.choice(range(4)))]
+        world[source] = [Fact("release", word, "r", {}, ("begun",)) for word in told]
+    installer = [Fact("rack", "create", "x", {})]
+    installer += [Fact("rack", random.choice(("created", "failed")), "x", {}) for _ in range(random.choice(range(3)))]
+    return {**world, "installer": installer}
+
+
 WORLDS: dict[str, Callable[[Random], World]] = {
-    "fleet": fleet, "emco": emco, "edge-hosting": edge_hosting, "gitops": gitops,
+    "fleet": fleet, "emco": emco, "edge-hosting": edge_hosting, "gitops": gitops, OWN: own,
 }  # fmt: skip
 
 
@@ -183,12 +208,35 @@ def an_order(world: World, random: Random) -> Iterator[tuple[str, int, Fact]]:
             del left[source]
 
 
-def sent(source: str, number: int | None, fact: Fact) -> Sent:
-    more = {"source": f"/{source.replace(' ', '-')}"} | ({} if number is None else {"sequence": number})
-    return event(fact.kind, fact.trigger, fact.id, fact.data, **more)
+def kinds_of(name: str) -> Kinds:
+    return own_kinds() if name == OWN else family(name)
 
 
-def states(history: History) -> dict[tuple[str, str, str], tuple[str, ...]]:
+class Source:
+    """Numbers what a source tells. It may start again from 1; then its epoch is a greater one."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.number, self.epoch = f"/{name.replace(' ', '-')}", 0, 0
+
+    def says(self, fact: Fact, random: Random, *, restarts: float) -> Sent:
+        """An event with the next number, and with the time of a clock that is not to be trusted."""
+        if random.random() < restarts:
+            self.number, self.epoch = 0, self.epoch + random.choice((1, 1_000))
+        self.number += 1
+        numbered = {"sequence": self.number} | ({"epoch": self.epoch} if self.epoch else {})
+        return event(
+            fact.kind, fact.trigger, fact.id, fact.data, source=self.name, time=random.choice(CLOCKS), **numbered
+        )
+
+
+CLOCKS = ("1970-01-01T00:00:00Z", "2026-03-02T08:00:00Z", "2038-01-19T03:14:08Z")
+
+
+def sent(source: str, fact: Fact) -> Sent:
+    return event(fact.kind, fact.trigger, fact.id, fact.data, source=f"/{source.replace(' ', '-')}")
+
+
+def states(history: History | Contacts) -> dict[tuple[str, str, str], tuple[str, ...]]:
     """Bases and states of all facets but `contact`; conditions have no order here, because they arrive in any."""
     return {
         (kind, entity.id, facet.facet.name): (
@@ -196,20 +244,45 @@ def states(history: History) -> dict[tuple[str, str, str], tuple[str, ...]]:
         )
         for kind, entities in history.tree.entities.items()
         for entity in entities.values()
-        for facet, found in zip(history.kinds[kind].machines, own_facets(entity), strict=False)
+        for facet, found in zip(history.tree.kinds[kind].machines, own_facets(entity), strict=False)
     }  # fmt: skip
 
 
-def told(name: str, world: World, random: Random, *, late: float = 0.0) -> History:
-    """The history of a world in one order. late: with numbers, and that share of copies that come late."""
-    history, before = History(family(name)), list[tuple[str, int, Fact]]()
-    for one in an_order(world, random):
-        history.take(sent(one[0], one[1] if late else None, one[2]))
-        before.append(one)
-        if late and random.random() < late:
-            copy = history.take(sent(*random.choice(before)))
+def told(name: str, world: World, random: Random, *, late: float = 0.0, restarts: float = 0.0) -> History:
+    """The history of a world in one order. late: with numbers, and that share of copies that come late.
+
+    restarts: the share of events before which their source begins to count again.
+    """
+    history, before = History(kinds_of(name)), list[Sent]()
+    sources = {source: Source(source) for source in world}
+    for source, _, fact in an_order(world, random):
+        if not late:
+            history.take(sent(source, fact))
+            continue
+        before.append(sources[source].says(fact, random, restarts=restarts))
+        history.take(before[-1])
+        if random.random() < late:
+            copy = history.take(again(random.choice(before)))
             assert not [record for record in copy.records if isinstance(record, Transition)], copy
     return history
+
+
+def again(told_before: Sent) -> Sent:
+    """The same event as an observer tells it anew: by another id."""
+    body = codec.decode(told_before.body)
+    return Sent(told_before.subject, codec.encode({**body, "id": f"{body['id']}-again"}))
+
+
+def told_with_silences(name: str, world: World, random: Random) -> Contacts:
+    """The same in one order, with pauses after which places are silent; in the end all of them are heard again."""
+    told_so = Contacts(kinds_of(name), default=4.0)
+    for source, _, fact in an_order(world, random):
+        found = sent(source, fact)
+        told_so.wait(random.choice((0, 1, 7))).store(found.subject, found.body, int(told_so.now * SECOND))
+    for kind in told_so.tree.kinds.values():
+        for entity_id in [*told_so.tree.entities[kind.name]] if kind.table.place else ():
+            told_so.beat(kind.name, entity_id)
+    return told_so
 
 
 # ---- the laws
@@ -236,11 +309,34 @@ def test_a_copy_that_comes_late_changes_nothing(name: str, effort: str) -> None:
     hold(law, RANDOM, effort)
 
 
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_sources_that_start_again_end_in_the_same_states(name: str, effort: str) -> None:
+    """Each counts from 1 in a greater epoch then, and what its former runs told may come once more."""
+
+    def law(random: Random) -> None:
+        world = WORLDS[name](random)
+        assert states(told(name, world, random)) == states(told(name, world, random, late=0.3, restarts=0.4))
+
+    hold(law, RANDOM, effort)
+
+
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_silences_that_are_over_leave_no_trace_in_states(name: str, effort: str) -> None:
+    def law(random: Random) -> None:
+        world = WORLDS[name](random)
+        spoken, silent = told(name, world, random), told_with_silences(name, world, random)
+        assert states(spoken) == states(silent), (spoken, silent.stored_events)
+
+    hold(law, RANDOM, effort)
+
+
 class Lives:
     """A random history with identities, and the identities that ended for each entity."""
 
     def __init__(self, name: str) -> None:
-        self.history, self.ended = History(family(name)), dict[tuple[str, str], set[str]]()
+        self.history, self.ended = History(kinds_of(name)), dict[tuple[str, str], set[str]]()
 
     def take(self, random: Random) -> tuple[dict[tuple[str, str], Entity], HistoryStep]:
         """Decide one more event; returns the entities before it, and the step."""
@@ -308,7 +404,7 @@ def test_a_reason_stays_as_long_as_its_bad_state(name: str, effort: str) -> None
     """What was said of a bad state is not lost when the same is said again without words, or when something else is."""
 
     def law(random: Random) -> None:
-        history = History(family(name))
+        history = History(kinds_of(name))
         for _ in range(60):
             before = {(kind, one.id): one for kind, found in history.tree.entities.items() for one in found.values()}
             step = history.take(random_event(history, random.randbytes(SEED_LENGTH)))

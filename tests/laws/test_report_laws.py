@@ -15,6 +15,7 @@ from phaseline.engine.core.adoption import missing_parent
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.publish.outcomes import held_against
 from phaseline.engine.surfaces.testing.random_events import SEED_LENGTH, Dice
 from phaseline.machines.compiler.conditions import as_told, starts_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -252,3 +253,22 @@ def test_without_seen_no_report_ends_what_was_asked_for_unless_observations_coul
             facet = tree.entities[kind.name][entity_id].facets[0]
             news = in_order(truth) not in (in_order(as_told(base)), in_order(as_told(facet.state)))
             assert moved == (news and in_order(truth) in kind.judge.observed[0].by_any(as_told(base))), (base, truth)
+
+
+@pytest.mark.parametrize("kind", JUDGED, ids=lambda kind: kind.name)
+def test_a_report_without_effect_is_either_so_already_or_older_than_a_request(kind: Kind) -> None:
+    """Who asks why a report had no effect is not told that its entity is in a state in which it is not."""
+    entity_id = "/".join("abcdefgh"[: kind.arity])
+    bases = sorted(base for base in kind.bases[0] if base.phase not in (ABSENT, DELETED))
+    for base in bases:
+        tree = placed(kind, base)
+        entity = tree.entities[kind.name][entity_id]
+        for truth in (truth for truth in bases if truth == as_told(truth)):
+            data = {"phase": truth.phase, "conditions": list(truth.conditions), "seen": 4, **everything(kind)}
+            arrival = Arrival(kind.name, "reported", entity_id, data, Cause(9, "e", "/t", "event"), None, 9)
+            held = held_against(tree.kinds, entity, REPORTED, {"data": data}, 9)
+            if not decide(tree, arrival).records:
+                is_so = truth.phase in (base.phase, entity.facets[0].state.phase)
+                assert is_so or held == entity.asked, (base, truth)
+            elif base.phase not in (kind.judge.pending if kind.judge else ()):
+                assert not held, (base, truth)

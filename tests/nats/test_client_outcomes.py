@@ -81,6 +81,23 @@ async def test_what_is_so_already_has_no_effect(client: Client, sequence: int | 
     assert again.effect == ("transitions" if sequence is None else "none")
 
 
+@pytest.mark.parametrize("sequence", [None, 5])
+async def test_a_report_that_may_be_older_than_a_request_is_not_called_known(
+    client: Client, sequence: int | None
+) -> None:
+    details: Any = {} if sequence is None else {"sequence": sequence}
+    for kind, entity_id in (("cluster", "c1"), ("node_pool", "c1/p"), ("node", "c1/p/n")):
+        await client.publish_and_wait(kind, "adopt", entity_id, {"phase": "Running"})
+    asked = (await client.publish_and_wait("node", "delete", "c1/p/n")).receipt.sequence
+    would = await client.dry_run("node", "reported", "c1/p/n", {"phase": "Running"}, **details)
+    outcome = await client.publish_and_wait("node", "reported", "c1/p/n", {"phase": "Running"}, **details)
+    assert (would.effect, would.older_than) == (outcome.effect, outcome.older_than) == ("none", asked)
+    assert outcome.why_none == (
+        f"it may be older than the request of event {asked}, which waits for its answer: "
+        f"report again with seen at or above {asked}, if it is still so"
+    )
+
+
 async def test_a_duplicate_tells_what_came_of_the_first(client: Client) -> None:
     first = await client.publish_and_wait("cluster", "create", "c1", event_id="e1")
     await client.publish_and_wait("cluster", "created", "c1")

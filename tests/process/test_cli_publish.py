@@ -91,6 +91,26 @@ async def test_waiting_for_what_comes_of_it(shell: Shell) -> None:
     assert (older.code, "error rejected, repeat: cluster c1 is " in older.out) == (1, True)
 
 
+async def test_waiting_for_what_comes_of_a_file(shell: Shell, tmp_path: Path) -> None:
+    told = [("cluster.create", "cluster/c1"), ("node.create", "node/c1/p/n"), ("cluster.created", "cluster/c1")]
+    events = tmp_path / "events.jsonl"
+    lines = (
+        {"specversion": "1.0", "id": f"{number}", "source": "/t", "type": type_, "subject": subject}
+        for number, (type_, subject) in enumerate(told)
+    )
+    events.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    first = await shell("publish", "--file", str(events), "--wait")
+    assert (first.code, first.out.splitlines()[0]) == (1, "3 events stored; 1 rejection")
+    assert "node c1/p/n  create rejected, unknown_parent: node c1/p/n is Absent" in first.out
+    assert (
+        "then create at node_pool c1/p; or if it is there: reported at node_pool c1/p with the state you see"
+        in first.out
+    )
+    again = await shell("publish", "--file", str(events), "--wait", "--json")
+    assert (again.code, again.json) == (0, {"stored": 0, "duplicates": 3, "rejections": 0})
+    assert "rejections" not in (await shell("publish", "--file", str(events), "--json")).json
+
+
 async def test_waiting_for_json(shell: Shell) -> None:
     created = (await shell("publish", "cluster", "create", "c1", "--wait", "--json")).json
     assert (created["effect"], len(created["records"])) == ("transitions", 1)

@@ -4,6 +4,7 @@ Belongs here: the kinds whose events hold manifests, and EMCO's reports. Does no
 (`test_observer`), identities in `data.uid` (`test_lives`).
 """
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 from phaseline import testing
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.stream import ObjectChange
+from phaseline.engine.surfaces.testing.histories import stored
+from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
-from tests.support.strategies import hold
+from tests.support.strategies import SUBJECTS, History, Sent, hold
 
 APP = "s/a/apps:Deployment/ns/web"
 ON = "infra/web/c1/apps:Deployment/ns/web"
@@ -134,6 +137,77 @@ def test_a_list_is_the_last_word() -> None:
     [first] = observer.see(ObjectChange(live("12"), listed=True))
     [later] = observer.see(ObjectChange(live("13", 0)))
     assert (first["data"].get("listed"), later["data"].get("listed")) == (True, None)
+
+
+TOLD = (
+    ("git_repo", "fetched", "r", {"commit": "a"}, {"commit": "b"}),
+    ("bundle", "rollout", "r/web", {"commit": "a"}, {"commit": "b"}),
+    ("application", "observed", "s/a", {"reported_health": "Healthy"}, {"reported_health": "Degraded"}),
+    ("node", "reported", "c/p/n", {"phase": "Running"}, {"phase": "Stopped"}),
+)
+"""What a source tells of one thing, of which the second is true now."""
+
+
+@pytest.mark.parametrize(("kind", "trigger", "at", "first", "then"), TOLD)
+def test_an_older_version_of_the_same_thing_is_late(
+    kind: str, trigger: str, at: str, first: dict[str, Any], then: dict[str, Any]
+) -> None:
+    known = testing.given(KINDS).event(kind, trigger, at, {**first, "uid": "k8s:1", "uid_version": 8})
+    known = known.event(kind, trigger, at, {**then, "uid": "k8s:1", "uid_version": 9})
+    known.when(kind, trigger, at, {**first, "uid": "k8s:1", "uid_version": 8}).then_rejected(
+        "stale", "version 8 of k8s:1 is late, because version 9 was told of before"
+    )
+    for version in (9, 10):
+        assert known.when(kind, trigger, at, {**first, "uid": "k8s:1", "uid_version": version}).records
+    known.when(kind, trigger, at, {**first, "uid_version": 9}).then_rejected("invalid", "name that too")
+    if kind != "node":  # there another thing needs a report that begins its life
+        assert known.when(kind, trigger, at, {**first, "uid": "k8s:2", "uid_version": 1}).rejection is None
+    unnumbered = known.event(kind, trigger, at, {**then, "uid": "k8s:1"})
+    assert unnumbered.when(kind, trigger, at, {**first, "uid": "k8s:1", "uid_version": 3}).rejection is None
+
+
+def test_a_version_that_brings_nothing_new_makes_no_record() -> None:
+    told: dict[str, Any] = {"commit": "a", "uid": "k8s:1"}
+    known = testing.given(KINDS).event("git_repo", "fetched", "r", {**told, "uid_version": 8})
+    assert known.when("git_repo", "fetched", "r", {**told, "uid_version": 9}).records == ()
+
+
+def repository(version: int, random: Random) -> dict[str, Any]:
+    polling = {"type": "GitPolling", "status": random.choice(("True", "False")), "message": "so it is"}
+    metadata = {"namespace": "f", "name": "infra", "uid": "g", "resourceVersion": str(version)}
+    status = {"commit": random.choice("ab"), "conditions": [polling]}
+    return {"apiVersion": "fleet.cattle.io/v1alpha1", "kind": "GitRepo", "metadata": metadata, "status": status}
+
+
+def whole(version: int, random: Random) -> dict[str, Any]:
+    metadata = {"namespace": "argocd", "name": "shop", "uid": "app", "resourceVersion": str(version)}
+    health, sync = random.choice(("Healthy", "Degraded")), random.choice(("Synced", "OutOfSync"))
+    status = {"health": {"status": health}, "sync": {"status": sync}}
+    return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": metadata, "status": status}
+
+
+@pytest.mark.parametrize("made", [repository, whole])
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+def test_an_observer_that_is_behind_another_undoes_nothing(
+    effort: str, made: Callable[[int, Random], dict[str, Any]]
+) -> None:
+    def law(random: Random) -> None:
+        seen, history, places = [made(version, random) for version in range(1, 8)], History(KINDS), [0, 0]
+        observers = [Observer(f"/o{number}") for number in places]
+        while min(places) < len(seen):
+            which = random.choice([one for one in (0, 1) if places[one] < len(seen)])
+            is_behind = places[which] < max(places)
+            for told in observers[which].see(ObjectChange(seen[places[which]])):
+                kind, trigger = told["type"].split(".")
+                if trigger == "configure":
+                    continue  # what its makers ask of it has no version
+                at = told["subject"].partition("/")[2]
+                step = history.take(Sent(stored(SUBJECTS.event(kind, trigger, at)), codec.encode(told)))
+                moved = [one for one in step.records if isinstance(one, Transition)]
+                assert not (is_behind and moved), (history, places)
+            places[which] += 1
+
+    hold(law, st.integers(0, 2**63).map(Random), effort)
 
 
 @pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])

@@ -79,8 +79,13 @@ def test_nothing_is_made_below_a_deleted_ancestor(pier: KnownBy) -> None:
         assert isinstance(refused, Rejection)
         nearest = "pier p/q" if kind == "boat" and pier == "itself" else "port p"
         assert f"the {nearest} is deleted, made needs it alive" in refused.message
-        way = way_out(told.tree, refused, None)
-        assert way == f"if it is there: reported at {kind} {entity_id} with the state you see"
+        assert way_out(told.tree, refused, None) == (
+            f"if it is there: reported at {kind} {entity_id} with the state you see; "
+            "or if port p is there again: reported at port p with the state you see"
+        )
+    assert told.take(event("port", "reported", "p", {"phase": "There", "seen": 3})).accepted
+    is_adopted = pier == "anything"
+    assert told.take(event("boat", "made", "p/q/b")).accepted == is_adopted
 
 
 @pytest.mark.parametrize(("razed", "taken"), [(False, True), (True, False)])

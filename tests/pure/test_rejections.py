@@ -110,7 +110,8 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "below what is deleted": (
         GONE, ("node", "not_ready", "c/p/n"),
         "node c/p/n is Absent: the node_pool c/p is deleted, not_ready needs it alive; "
-        "way out: if it is there: reported at node c/p/n with the state you see",
+        "way out: if it is there: reported at node c/p/n with the state you see; "
+        "or if cluster c is there again: reported at cluster c with the state you see",
     ),
     "an intent below what is deleted": (
         GONE, ("node", "create", "c/p/n"),
@@ -127,7 +128,28 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "sources with exceptions": (
         UP, ("node", "delete", "c/p/n"),
         "node c/p/n is Absent: delete is not legal there, it needs Deleting [Stalled] or any live state but Deleting; "
-        "way out: create at node c/p/n",
+        "way out: if it is there: reported at node c/p/n with the state you see",
+    ),
+    "a request to what is unknown": (
+        UP, ("node", "update", "c/p/n"),
+        "node c/p/n is Absent: update is not legal there, it needs Running, Updating, Starting [Stalled] or "
+        "Stopping [Stalled]; "
+        "way out: if it is there: reported at node c/p/n with the state you see; or create at node c/p/n",
+    ),
+    "a state that can be seen and from which the request is legal": (
+        (
+            *UP, ("node_pool", "configure", "c/p", {"autoscaling_mode": "Recycle"}),
+            ("node", "adopt", "c/p/n", {"phase": "Stopped"}), ("node", "start", "c/p/n"), ("node", "error", "c/p/n"),
+        ),
+        ("node", "start", "c/p/n"),
+        "node c/p/n is Failed [Unknown]: start is not legal there, it needs Stopped or Starting [Stalled]; "
+        "way out: if it is there: reported at node c/p/n with the state you see",
+    ),
+    "that nothing came of a request": (
+        (*UP, ("node", "create", "c/p/n")), ("node", "deleted", "c/p/n"),
+        "node c/p/n is Creating [Progressing]: deleted is not legal there, it needs Deleting or any live state but "
+        "Creating, Deleting; way out: if it is gone: deleted at node c/p/n with seen at or above 3; "
+        "or if it is there: reported at node c/p/n with the state you see",
     ),
     "a child that must follow": (
         GROUP[:2], ("emco_resource", "instantiate", "g", {"context": "9"}),

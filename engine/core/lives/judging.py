@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.lives.memory import of_scheme, which, with_identity
+from phaseline.engine.core.lives.memory import of_scheme, version_of, which, with_identity, with_version
 from phaseline.engine.core.lives.of_log import of_this_log
 from phaseline.engine.core.lives.renewal import blank
 from phaseline.engine.core.rejections import here, reject, states_in_words
@@ -21,11 +21,11 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ANSWERS, PHASE, SEEN
 from phaseline.machines.language.endings import is_seen_gone
-from phaseline.machines.language.fields import ANOTHER, IF_VERSION, LOG, UID
+from phaseline.machines.language.fields import ANOTHER, IF_VERSION, LOG, UID, UID_VERSION
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas.records import Cause, Entity, Mark, Record, Rejection
 
-JUDGED = frozenset({ANSWERS, SEEN, UID, IF_VERSION, LOG})
+JUDGED = frozenset({ANSWERS, SEEN, UID, UID_VERSION, IF_VERSION, LOG})
 """The fields of data by which an event may turn out to be meant for something else than what is there now."""
 
 
@@ -33,13 +33,15 @@ class Thing(NamedTuple):
     """The thing that an event is about. uid: its identity. is_news: whether the entity does not keep it yet.
 
     takes_over: whether it takes the place of another thing, which may be gone or still be there. is_new: whether no
-    life of the entity is known to have been this thing, so that it is none that has ended.
+    life of the entity is known to have been this thing, so that it is none that has ended. version: which version of it
+    the event tells of; None if it does not say so.
     """
 
     uid: str
     is_news: bool
     takes_over: bool = False
     is_new: bool = False
+    version: int | None = None
 
 
 NOBODY = Thing("", is_news=False)
@@ -75,8 +77,17 @@ def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> M
     about = of_report(kind, entity, trigger, data, uid, says_gone=says_gone)
     if isinstance(about, RefusedReport):
         return Decision([reject(tree, arrival, about.reason, about.message)])
+    if own == UID and (version := data.get(UID_VERSION)) is not None:
+        if uid is None:
+            problem = f"data.{UID_VERSION} is the version of what data.{UID} names: name that too"
+            return Decision([reject(tree, arrival, "invalid", problem)])
+        last = None if entity is None or not is_there(entity) else version_of(entity.memory, uid)
+        if last is not None and version < last:
+            message = f"{here(tree, arrival)}: version {version} of {uid} is late, because version {last} was told of"
+            return Decision([reject(tree, arrival, "stale", f"{message} before: report what is there now")])
+        about = about._replace(version=version)
     if own in data and own in (UID, IF_VERSION):
-        arrival = replace(arrival, data={name: value for name, value in data.items() if name != own})
+        arrival = replace(arrival, data={name: value for name, value in data.items() if name not in (own, UID_VERSION)})
     if about.is_new and not about.takes_over and entity is not None and is_there(entity):
         arrival = replace(arrival, data={**arrival.data, ANOTHER: True})
     if about.takes_over and entity is not None:
@@ -195,19 +206,23 @@ def learnt(
             uid = abouts[record.entity.id].uid
             missing.pop(record.entity.id, None)
             memory = with_identity(record.entity.memory, uid, is_place=is_place)
+            memory = with_version(memory, uid, abouts[record.entity.id].version)
             record = replace(record, entity=replace(record.entity, memory=memory))  # noqa: PLW2901  # the same record
         found.append(record)
     for entity_id, about in missing.items():
         if (entity := known.get(entity_id)) is not None:
-            memory = with_identity(entity.memory, about.uid, is_place=is_place)
+            memory = with_version(with_identity(entity.memory, about.uid, is_place=is_place), about.uid, about.version)
             found.append(Mark(replace(entity, memory=memory), cause, time))
     return found
 
 
 def with_learnt(tree: Tree, kind: Kind, arrival: Arrival, decision: Decision, about: Thing) -> Decision:
     """The decision on an event, with the identity that it brings, unless it was rejected."""
-    if not about.is_news or any(isinstance(record, Rejection) for record in decision.records):
-        return decision
     known = tree.entities[kind.name]
+    entity = known.get(arrival.id)
+    forgets = about.version is None and entity is not None and version_of(entity.memory, about.uid) is not None
+    counts = about.version is not None and bool(decision.records)
+    if not (about.is_news or forgets or counts) or any(isinstance(record, Rejection) for record in decision.records):
+        return decision
     records = learnt(kind, {arrival.id: about}, known, decision.records, arrival.cause, arrival.time)
     return replace(decision, records=records)

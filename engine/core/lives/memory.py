@@ -3,6 +3,7 @@
 Belongs here: reading and changing these parts of a `Memory`. Does not: what follows for an event (`judging`).
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec.structs import replace
@@ -50,7 +51,7 @@ def of_new_life(memory: Memory | None, *, awaited: bool) -> Memory | None:
     if memory is None:
         return AWAITED if awaited else None
     former = tuple(dict.fromkeys((*memory.former, *memory.identities)))[-MOST_FORMER:]
-    return held_memory(replace(memory, uids=NONE, former=former, awaited=awaited, reasons=NONE))
+    return held_memory(replace(memory, uids=NONE, versions=NONE, former=former, awaited=awaited, reasons=NONE))
 
 
 def with_identity(memory: Memory | None, uid: str, *, is_place: bool = False) -> Memory:
@@ -63,7 +64,28 @@ def with_identity(memory: Memory | None, uid: str, *, is_place: bool = False) ->
         found = of_new_life(found, awaited=found.awaited) or NO_MEMORY
     scheme, _, text = uid.partition(":")
     former = tuple(one for one in found.former if one != uid)
-    return replace(found, uids={**found.uids, scheme: text}, former=former)
+    versions = found.versions if found.uids.get(scheme) == text else without(found.versions, scheme)
+    return replace(found, uids={**found.uids, scheme: text}, versions=versions, former=former)
+
+
+def with_version(memory: Memory, uid: str, version: int | None) -> Memory:
+    """The memory once something was told of this version of a thing. None: of one that is not known."""
+    scheme, _, text = uid.partition(":")
+    if memory.uids.get(scheme) != text or memory.versions.get(scheme) == version:
+        return memory
+    others = without(memory.versions, scheme)
+    return replace(memory, versions=others if version is None else {**others, scheme: version})
+
+
+def version_of(memory: Memory | None, uid: str) -> int | None:
+    """The version of a thing that was told of last; None if none is known."""
+    scheme, _, text = uid.partition(":")
+    return None if memory is None or memory.uids.get(scheme) != text else memory.versions.get(scheme)
+
+
+def without(found: Mapping[str, int], name: str) -> Mapping[str, int]:
+    """The map without a name."""
+    return {one: value for one, value in found.items() if one != name} or NONE if name in found else found
 
 
 def held_memory(memory: Memory) -> Memory | None:

@@ -20,10 +20,12 @@ from phaseline.engine.core.lives.judging import is_there
 from phaseline.engine.core.rejections import in_the_way, legal_triggers
 from phaseline.engine.core.timers import timeout_of
 from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.conditions import as_told
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
+from phaseline.machines.compiler.reports import SEEN
 from phaseline.machines.language.predicates import Above, AllBelow, AttributeIs, Predicate, or_list
-from phaseline.machines.language.table import DELETED, FROM_DATA, REPORTED, SAME, STALLED
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, SAME, STALLED
 from phaseline.schemas.records import NONE, SECOND, FacetState, Rejection, State, timestamp
 from phaseline.schemas.subjects import ancestor_id
 
@@ -90,10 +92,18 @@ def turns(tree: Tree, arrival: Arrival, depth: int = DEEP) -> Iterator[Turn]:
             yield from (*found, *_opted(tree, kind, arrival, is_other=bool(found)))
             return
         if asks:
-            yield from _own_way(tree, kind, arrival, depth)
+            is_unknown = not _lives(tree, arrival) and arrival.trigger not in kind.births
+            known = [_seen(kind, arrival.id)] if is_unknown and REPORTED in legal_triggers(tree, arrival) else []
+            own = () if is_unknown and _ends(kind, arrival.trigger) else _own_way(tree, kind, arrival, depth)
+            yield from known
+            yield from (turn._replace(is_other=turn.is_other or (n == 0 and bool(known))) for n, turn in enumerate(own))
             return
     if REPORTED in legal_triggers(tree, arrival) and arrival.trigger != REPORTED:
-        yield _seen(kind, arrival.id)  # who saw what cannot be so can name the state that was seen
+        gone = [*_gone(tree, kind, arrival)]
+        yield from gone
+        yield _seen(kind, arrival.id, is_other=bool(gone))  # who saw what cannot be so can name what was seen
+        if missing is not None and not missing.adoptable:
+            yield from _again(tree, kind, arrival)
     elif not _lives(tree, arrival) and arrival.trigger not in kind.births:
         yield from _births(tree, arrival, depth)
 
@@ -125,6 +135,38 @@ def _seen(kind: Kind, entity_id: str, *, is_other: bool = False) -> Turn:
     """That somebody says what is there."""
     how = f"if it is there: {REPORTED} at {kind.name} {entity_id} with the state you see"
     return Turn((), kind.name, entity_id, how, is_other)
+
+
+def _ends(kind: Kind, trigger: str) -> bool:
+    """Whether a request is one for the end of a life: nothing is made in order to be ended."""
+    return any(row.trigger == trigger and row.to == DELETED for facet in kind.table.facets for row in facet.rows)
+
+
+def _gone(tree: Tree, kind: Kind, at: Arrival) -> Iterator[Turn]:
+    """That somebody who has read the request says that nothing came of it."""
+    entity = tree.get(kind.name, at.id)
+    if entity is None or kind.judge is None or at.trigger not in kind.ending:
+        return
+    if entity.facets[0].base.phase in kind.judge.arriving:
+        how = f"if it is gone: {at.trigger} at {kind.name} {at.id} with {SEEN} at or above {entity.asked}"
+        yield Turn((), kind.name, at.id, how)
+
+
+def _again(tree: Tree, kind: Kind, at: Arrival) -> Iterator[Turn]:
+    """That somebody says that the uppermost thing above that is deleted is there again: then what is below may be."""
+    ended: Turn | None = None
+    while kind.parent is not None:
+        kind = tree.kinds[kind.parent]
+        above = replace(at, kind=kind.name, id=ancestor_id(at.id, kind.arity))
+        if tree.get(kind.name, above.id) is not None and not _lives(tree, above):
+            how = (
+                f"if {kind.name} {above.id} is there again: {REPORTED} at {kind.name} {above.id} with the state you see"
+            )
+            ended = (
+                Turn((), kind.name, above.id, how, is_other=True) if REPORTED in legal_triggers(tree, above) else None
+            )
+    if ended is not None:
+        yield ended
 
 
 def _until_stalled(tree: Tree, kind: Kind, entity_id: str) -> Iterator[Turn]:
@@ -269,6 +311,8 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
         triggers = _asked(kind, named)
         if not triggers:
             found += [_seen(kind, at.id, is_other=bool(begins))] if kind.judge is not None else []
+            if _may_be_seen(kind, index, goal):
+                break  # what else has to happen depends on what is seen
             continue
         free = tuple(one for one in triggers if not _unmet(tree, kind, at.id, one))
         if not free:
@@ -278,6 +322,14 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
             found += past
         found.append(Turn(free or triggers[:1], kind.name, at.id))
     return [*found, *_until_stalled(tree, kind, at.id)]
+
+
+def _may_be_seen(kind: Kind, index: int, goal: Goal) -> bool:
+    """Whether a report alone can lead to the goal: some state that can be seen is there."""
+    if kind.judge is None or index != 0:
+        return False
+    live = (base for base in kind.bases[0] if base.phase not in (ABSENT, DELETED) and base == as_told(base))
+    return any(_is_there(kind.machines[0], base, goal.at) for base in live)
 
 
 def _begun(kind: Kind, index: int, base: State, goal: Goal, steps: Sequence[Sequence[str]]) -> list[str]:

@@ -186,7 +186,7 @@ class Observer:
         sort = group_kind(change.manifest)
         for observed in told:
             key = (observed.kind, observed.trigger, observed.id)
-            named = self.roots.note(sort, observed, change.manifest)
+            named = self.roots.note(sort, observed, change.manifest, is_listed=change.listed)
             uid = (named.data or {}).get("uid", "")
             if self.presence.note(named):
                 self._forget(observed.id)

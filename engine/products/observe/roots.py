@@ -14,7 +14,9 @@ from phaseline.engine import logs
 from phaseline.engine.products.observe.events import Manifest, ObservedEvent, identified, mapping, text, uid_of
 from phaseline.engine.products.observe.fleet import objects as fleet
 from phaseline.engine.products.observe.ownership import APPLICATION, APPLICATION_SET
+from phaseline.machines.kinds.kubernetes.observation import version_of
 from phaseline.machines.language.endings import MOVED
+from phaseline.machines.language.fields import UID_VERSION
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Entity
 
@@ -58,14 +60,21 @@ class Roots:
         """By kind and id, the object."""
         self._announced: set[str] = set()
 
-    def note(self, sort: tuple[str, str], event: ObservedEvent, manifest: Manifest) -> ObservedEvent:
-        """Learn from an event of an object; returns the event, with the names that its entity is to keep."""
+    def note(
+        self, sort: tuple[str, str], event: ObservedEvent, manifest: Manifest, *, is_listed: bool = False
+    ) -> ObservedEvent:
+        """Learn from an event of an object; returns the event, with the names that its entity is to keep.
+
+        is_listed: whether a list says so, which counts whatever its version is.
+        """
         kind = OWN_OBJECT.get(sort)
         if kind != event.kind:
             return event
         is_shared = event.trigger == "removed" and kind in SHARED
         if event.trigger in ABOUT_ITSELF and not is_shared and (uid := identified(uid_of(manifest), sort[1])):
-            event = event._replace(data={**(event.data or {}), **uid})
+            version = None if is_listed else version_of(manifest)
+            told = uid if version is None else {**uid, UID_VERSION: version}
+            event = event._replace(data={**(event.data or {}), **told})
         if event.trigger == "removed":
             self._there[kind].pop(event.id, None)
             return event

@@ -55,6 +55,7 @@ class WaitingPage(Page):
         ("phaseline publish node ready c1/pool-a/n7 --extension correlationid=order-4711", "records keep it"),
         ("phaseline publish cluster delete c1 --dry-run", "show what it would do"),
         ("phaseline publish --file examples/morning.jsonl", ""),
+        ("phaseline publish --file events.jsonl --wait", "show what was rejected"),
         ("phaseline publish cluster c1 --snapshot nodes.yaml --kind node --wait", "make good what was lost"),
         ("phaseline publish cluster c1 --snapshot nodes.json --kind node --dry-run", "show what differs"),
         ("my-agent list-pools | phaseline publish cluster c1 --snapshot - --kind node_pool", ""),
@@ -110,7 +111,7 @@ def publish(
     the entity is not sent.
 
     A file is checked to its end first: if one event is wrong, none is sent. Events from a pipe are sent until one is
-    wrong.
+    wrong. With --wait the command shows which of them were rejected, each with a way out (exit code 1).
 
     --dry-run sends nothing. It shows the transitions that the event would lead to in the whole tree, or why it would
     be rejected (exit code 1), or why it would have no effect. With --json it prints the records as they would be in
@@ -138,11 +139,11 @@ def publish(
         at = [word for word in (kind, trigger, entity_id) if word is not None]
         return publish_snapshot.run(settings, at, snapshot, range_, details, wait=wait, dry_run=dry_run, output=output)
     if file is not None:
-        if kind is not None or data is not None or details or wait is not None:
+        if kind is not None or data is not None or details:
             raise click.UsageError(
                 "--file contains whole events: leave out KIND TRIGGER ID and the options of a single event"
             )
-        return terminal.run(publish_many.publish_file(settings, file, window, force=force, output=output))
+        return terminal.run(publish_many.publish_file(settings, file, window, wait, force=force, output=output))
     if kind is None or trigger is None or entity_id is None:
         raise click.UsageError("give KIND TRIGGER ID, or --file, or --snapshot; --help shows examples")
 
@@ -219,6 +220,7 @@ def show_outcome(
             shown |= {
                 "effect": outcome.effect,
                 "repeat": repeat_map(outcome.repeat),
+                **({"why_none": outcome.why_none} if outcome.effect == "none" else {}),
                 "records": [maps.record_map(kinds, r.sequence, r.record, r.wire) for r in outcome.records],
                 **({"way_out": way_out} if way_out else {}),
             }

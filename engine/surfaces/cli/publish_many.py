@@ -6,12 +6,14 @@ Belongs here: its messages and checks. Does not: reading files (`engine.publish.
 
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from phaseline.engine.log.when import NOW, When
 from phaseline.engine.publish import compose, event_file
+from phaseline.engine.publish.backlog import until_decided
 from phaseline.engine.publish.event_file import FileEvent
 from phaseline.engine.publish.outcomes import unread_text
 from phaseline.engine.publish.pipeline import PublishResult
@@ -19,25 +21,41 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import render, terminal
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import EventRefused, InvalidInput, PhaselineError
+from phaseline.schemas.errors import EventRefused, Exit, InvalidInput, PhaselineError
+from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 
 SHOWN = 10
-"""The most fields that nothing reads which are named."""
+"""The most fields that nothing reads which are named, and the most rejections."""
 Show = Callable[[PublishResult], None]
 
 
-async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, output: Output) -> int:
-    """Publish the events of a file; raises `InvalidInput` with the line, for a regular file before any is sent."""
+class RefusedEvent(NamedTuple):
+    """A rejection, its place in the log, and what could be done about it."""
+
+    place: int
+    rejection: Rejection
+    way_out: str = ""
+
+
+async def publish_file(
+    settings: Settings, file: Path, window: int, wait: float | None, *, force: bool, output: Output
+) -> int:
+    """Publish the events of a file; raises `InvalidInput` with the line, for a regular file before any is sent.
+
+    wait: the seconds to wait for what becomes of them, and to show it; None does not. Returns the exit code.
+    """
     name = "standard input" if str(file) == "-" else str(file)
-    checker = EventChecker(name, Subjects(settings.prefix), None if force else installed(settings.prefix))
+    kinds = None if force else installed(settings.prefix)
+    checker = EventChecker(name, Subjects(settings.prefix), kinds, names=wait is not None)
     total = None
     if file.is_file() or not (str(file) == "-" or file.exists()):  # noqa: ASYNC240  # nothing else runs yet
         total = sum(1 for _ in map(checker.check, event_file.read(file)))
     async with Client.open(settings) as client:
-        sent = PublishResult()
+        sent, start = PublishResult(), await client.moment(NOW) if wait is not None else None
         try:
             with progress_bar(total) as show:
 
@@ -52,22 +70,59 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
             if sum(sent):
                 terminal.say(f"stopped; {summary(sent)} before that")
             raise
-        if output.is_data:
-            output.show(sent._asdict())
-        else:
-            render.show_line(render.text_of(summary(sent)))
+        rejected = None
+        if wait is not None and start is not None and checker.names is not None:
+            await until_decided(await session_of(client).installation(), wait)
+            rejected = await refused(client, start, checker.names)
+        show_result(client.kinds, sent, rejected, output)
         checker.say_unread()
-    return 0
+    return Exit.NO if rejected else 0
+
+
+async def refused(client: Client, start: When, names: Container[int]) -> list[RefusedEvent]:
+    """The rejections of these events that stand in the log behind a moment, the first ones with a way out."""
+    found = list[RefusedEvent]()
+    async with client.rejections(start=start) as watch:
+        async for rejection in watch:
+            if _name(rejection.cause.source, rejection.cause.event) in names:
+                found.append(RefusedEvent(watch.sequence, rejection))
+    first = [one._replace(way_out=await client.way_out(one.place)) for one in found[:SHOWN]]
+    return first + found[SHOWN:]
+
+
+def show_result(kinds: Kinds, sent: PublishResult, rejected: list[RefusedEvent] | None, output: Output) -> None:
+    """Print the counts, and which events were rejected; None if nobody waited for that."""
+    if output.is_data:
+        output.show({**sent._asdict(), **({} if rejected is None else {"rejections": len(rejected)})})
+        return
+    counted = "" if rejected is None else f"; {render.counted(len(rejected), 'rejection')}"
+    counted += " among the new ones" if counted and sent.duplicates else ""
+    render.show_line(render.text_of(summary(sent) + counted))
+    for one in (rejected or ())[:SHOWN]:
+        render.show_record(output, render.RecordRow(kinds, one.place, one.rejection))
+        if one.way_out:
+            render.show_line(render.text_of(f"way out: {one.way_out}"))
+    if rejected is not None and len(rejected) > SHOWN:
+        first = rejected[0].place
+        more = f"... and {len(rejected) - SHOWN:,} more: `phaseline rejections --from {first}` shows all"
+        render.show_line(render.text_of(more))
+
+
+def _name(source: str, event: str) -> int:
+    """What tells an event from others, in few bytes: there may be millions."""
+    return hash((source, event))
 
 
 class EventChecker:
     """Checks each event before it is sent."""
 
-    def __init__(self, name: str, subjects: Subjects, kinds: Kinds | None) -> None:
-        """If `kinds` is None, every event that has a subject passes."""
+    def __init__(self, name: str, subjects: Subjects, kinds: Kinds | None, *, names: bool = False) -> None:
+        """If `kinds` is None, every event that has a subject passes. names: whether to keep the names of events."""
         self.name, self.subjects, self.kinds = name, subjects, kinds
         self.unread: Counter[tuple[str, str]] = Counter()
         """How many events of a type have a field that nothing reads."""
+        self.names = set[int]() if names else None
+        """The names of the events that passed, if somebody asks for them."""
 
     def check(self, found: FileEvent) -> dict[str, Any]:
         """The event, if it can be sent; raises `InvalidInput.bad_event_file` with its place in the file."""
@@ -77,6 +132,8 @@ class EventChecker:
             problem = f"{error.reason}: {error.message}"
             raise InvalidInput.bad_event_file(name=self.name, place=found.location, problem=problem) from None
         self.unread.update((str(found.body["type"]), name) for name in message.unread)
+        if self.names is not None:
+            self.names.add(_name(str(found.body.get("source")), str(found.body.get("id"))))
         return found.body
 
     def say_unread(self) -> None:

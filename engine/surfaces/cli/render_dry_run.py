@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from phaseline.engine.publish.outcomes import unread_text
+from phaseline.engine.publish.outcomes import held_text, unread_text
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.surfaces.cli import render, terminal
 from phaseline.engine.surfaces.cli.controls import plain
@@ -148,6 +148,8 @@ def why_none(kinds: Kinds, source: str, found: DryRun) -> Text:
         return render.text_of("it changes nothing")
     if found.repeated:
         return Text.assemble(f"repeat of {found.repeated}, of {source} for ", name(entity))
+    if found.older_than:
+        return render.text_of(held_text(found.older_than))
     records = "what nothing reads" if found.unread else "its sequence"
     kept = f"; a mark would record {records}" if found.records else ""
     return Text.assemble(name(entity), " is already ", render.states(kinds, entity, "en"), kept)

@@ -53,7 +53,7 @@ ADVICE = advice(
     #  state or condition       what to do (en)                                                          (zh)
     ("AllFailed",              "Look at what its nodes say; scale the pool, or replace the nodes.", "查看各节点的消息；对节点池伸缩或更换节点。"),
     ("ResourceCleanupFailed",  "Look for nodes that the message names, remove them, and delete the pool again.", "找到消息中指出的节点，移除后再次删除节点池。"),
-    ("Failed [Unknown]",       "Read the message, correct what it names, and create the pool again; delete it first.", "查看消息并修正问题；先删除，再重新创建节点池。"),
+    ("Failed [Unknown]",       "Read the message and correct what it names, then report the state that is seen; if it was never made, delete and create it.", "查看消息并修正问题，然后上报实际状态；若从未建成，则删除后重新创建。"),
     ("ClusterNotRunning",      "Get the cluster running first; the pool follows.", "先恢复集群运行，节点池会随之恢复。"),
 )
 """What to do about its states."""

@@ -107,13 +107,20 @@ LARGEST = 2**63
 def named(live: Manifest | None) -> dict[str, Any]:
     """The attributes that name an object and its version, as far as its manifest says them."""
     metadata = {} if live is None else live.get("metadata")
-    if not isinstance(metadata, MAPS):
+    uid = metadata.get("uid") if isinstance(metadata, MAPS) else None
+    if live is None or not isinstance(uid, str) or not uid:
         return {}
-    uid, version = metadata.get("uid"), metadata.get("resourceVersion")
-    found: dict[str, Any] = {"uid": uid[:LONGEST_UID]} if isinstance(uid, str) and uid else {}
-    if found and isinstance(version, str) and version.isascii() and version.isdecimal() and len(version) < 20:
-        found |= {VERSION.name: int(version)} if int(version) < LARGEST else {}
-    return found
+    version = version_of(live)
+    return {"uid": uid[:LONGEST_UID], **({} if version is None else {VERSION.name: version})}
+
+
+def version_of(live: Manifest) -> int | None:
+    """The resourceVersion of an object, where it is a number: the API server counts it up."""
+    metadata = live.get("metadata")
+    version = metadata.get("resourceVersion") if isinstance(metadata, MAPS) else None
+    if not (isinstance(version, str) and version.isascii() and version.isdecimal() and len(version) < 20):
+        return None
+    return int(version) if int(version) < LARGEST else None
 
 
 def object_of(before: SceneEntity | None, live: Manifest | None) -> dict[str, Any]:
