@@ -24,7 +24,8 @@ the row holds if it holds for one of its members. *message* is the reason that i
 words are. [gitops.md](gitops.md#rows) says how to write such rows yourself. Kubernetes' own workloads have rules that
 count and compare more ([spec/gitops.md](spec/gitops.md#health-by-kind)).
 
-In the profile `alauda` a success that is of an older generation is Progressing, whatever the row says."""
+In the profile `alauda` a success that is of an older generation is Progressing, whatever the row says, and what has
+ended ([a certificate](spec/gitops.md#what-ends-by-itself)) is Degraded."""
 GENERAL = """\
 A kind that is not in this table is judged by what its status says in the usual words. Failure decides before pause,
 pause before work, work before success. Words that are not here decide nothing."""
