@@ -308,8 +308,7 @@ def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterat
     elif reported.get("rollout_progressing") and waits:
         step = f"step {reported['rollout_step']} of {reported['rollout_steps']}"
         reported["health_message"] = f"its controller is rolling out, {step}: {_listed(waits)}"[:LONGEST]
-    if reported:
-        yield ObservedEvent("application_set", "reported", entity_id, reported)
+    yield ObservedEvent("application_set", "reported", entity_id, reported)
     namespace, _, _ = entity_id.rpartition("_")
     for one in steps:
         whose = f"{namespace}_{one.name}" if namespace else one.name
