@@ -4,6 +4,7 @@ Belongs here: what an object says of itself (conditions, phases, counters, gener
 decides. Does not: what a word means (`polarity`), kinds that are listed (`registry`, `kubernetes.known`).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ NO_STATUS = "it has no status"
 VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN, SUCCESS: HEALTHY, PART: HEALTHY}
 """By what a finding means, the verdict; the first that is found decides."""
 COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas")
+FRACTION = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 SAID_IN = ("message", "description", "detail", "reason", "error", "code")
 """Where an error that is a map says what it is."""
 INFO, WARNING, ERROR = "Info", "Warning", "Error"
@@ -230,6 +232,7 @@ def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
 def _short(view: ObjectView) -> Iterator[StatusWord]:
     """The counters of the status, and of its parts, that are below what the same part says is wanted."""
     for where, part in _maps_in(view.status, "status", 2):
+        yield from _fractions(where, part)
         for wanted, names in words.WANTED:
             most = number(part.get(wanted)) if wanted in part else None
             for name in names if most is not None else ():
@@ -237,6 +240,15 @@ def _short(view: ObjectView) -> Iterator[StatusWord]:
                 if found is not None and most is not None and found < most:
                     said = f"{name} is {found}, {most} are wanted"
                     yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=said))
+
+
+def _fractions(where: str, part: Manifest) -> Iterator[StatusWord]:
+    """What is said as a part of a whole: `ready: 2/3`. All of it says nothing."""
+    for name, value in part.items():
+        found = FRACTION.fullmatch(value) if isinstance(value, str) and polarity.counts_ready(name) else None
+        if found is not None and int(found[1]) < int(found[2]):
+            said = f"{name} is {found[1]}, {found[2]} are wanted"
+            yield StatusWord(WORK, Evidence(f"{where}.{name}", value, message=said))
 
 
 def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest]]:

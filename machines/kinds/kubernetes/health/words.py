@@ -51,6 +51,8 @@ CONDITIONS = (
     ("*Fulfilled",                     STEP,        PASSING),
     ("Advertised",                     STEP,        PASSING),
     ("*Scheduled",                     STEP,        PASSING),
+    ("Schedulable",                    STEP,        PASSING),
+    ("*InSync",                        STEP,        PASSING),
     ("ResolvedRefs",                   STEP,        TERMINAL),
     ("NamesAccepted",                  STEP,        TERMINAL),
     ("LastAsyncOperation",             STEP,        TERMINAL),
@@ -147,6 +149,7 @@ CONDITIONS = (
     ("Deleting",                       WORK,        ""),
     ("Migrating",                      WORK,        ""),
     ("Pending",                        WORK,        ""),
+    ("*OutOfSync",                     WORK,        ""),
     ("Waiting",                        WORK,        ""),
     ("In-progress",                    WORK,        ""),
     ("InProgress",                     WORK,        ""),
@@ -193,6 +196,7 @@ REASONS = (
     ("NoFail*",                         SUCCESS),
     ("NoIssue*",                        SUCCESS),
     ("New*Available",                  SUCCESS),
+    ("*NotCompleted",                  PASSING),
     ("*Completed",                     SUCCESS),
     ("AsExpected",                     SUCCESS),
     ("Successful",                     SUCCESS),
@@ -319,10 +323,10 @@ PHASES = (
     ("yellow",                         WORK),
     ("submitted",                       WORK),
     ("queued",                          WORK),
+    ("inqueue",                         WORK),
     ("inprogress",                     WORK),
     ("in progress",                    WORK),
     ("scheduled",                      WORK),
-    ("*running",                       SUCCESS),
     ("health_ok",                      SUCCESS),
     ("health_warn",                    FAILURE),
     ("health_err",                     FAILURE),
@@ -338,6 +342,10 @@ PHASES = (
     ("* not *",                        FAILURE),
     ("*already exists*",               FAILURE),
     ("not*",                           WORK),
+    ("never*",                         WORK),
+    ("no longer*",                     WORK),
+    ("*notrunning",                    WORK),
+    ("*running",                       SUCCESS),
     ("*notready",                      WORK),
     ("*not_ready",                     WORK),
     ("pending*",                       WORK),
@@ -378,6 +386,8 @@ WANTED = (
     ("targetReplicas",            ("readyReplicas", "currentReplicas")),
 )
 """Counters of a status, or of a part of it, that say themselves how many are wanted. Fewer are work."""
+COUNTS = ("ready*", "available*", "healthy*", "*Ready", "*Available", "replicas")
+"""The fields of a status, or of a part of it, that hold how many of how many are well: `2/3`. Fewer are work."""
 FLAGS = {"ready": WORK, "applied": WORK, "readyToUse": WORK, "healthy": FAILURE, "pass": FAILURE, "valid": FAILURE}
 """The fields of a status that say yes or no, and what no means."""
 ENDS = ("*Job", "*Run", "*Build", "*Backup", "*Restore", "*Task", "*Migration", "*Snapshot", "*Experiment", "*Workflow")
