@@ -213,6 +213,19 @@ def test_what_denies_a_phase_of_success_is_none(word: str) -> None:
     (widget(READY, condition("OutOfSync")), P), (widget(READY, condition("InSync", "False")), P),
     (widget(condition("Progressing", reason="NotCompleted")), P), (widget(condition("Progressing", reason="Completed")), H),
     (widget(phase="ClusterRunning"), H), (widget(phase="ClusterNotRunning"), P),
+    # yes and no
+    (widget(phase="Active", degraded=True), D), (widget(phase="Active", degraded=False), H),
+    (widget(phase="Active", paused=True), S), (widget(phase="Active", inSync=False), P), (widget(inSync=True), N),
+    (widget(READY, nodes=[{"name": "a", "notReady": True}]), P), (widget(available=True), H), (widget(available=False), P),
+    # what is over
+    (widget(phase="Running", history=[{"state": "Failed"}, {"state": "Completed"}]), H),
+    (widget(phase="Running", revisionHistory={"a": {"status": "Failed", "conditions": [condition("Failed")]}}), H),
+    (widget(phase="Running", phaseTransitionTimestamps=[{"phase": "Pending"}, {"phase": "Running"}]), H),
+    (widget(READY, stateTransitions=[{"state": "Failed", "desiredReplicas": 3, "readyReplicas": 1}]), H),
+    (widget(READY, previousPhase="Failed"), H), (widget(READY, previousRun={"error": "no"}), H),
+    (widget(READY, runs={"history": [{"conditions": [condition("Failed")]}]}), H),
+    (widget(READY, lastOperation={"state": "Failed"}), D), (widget(READY, lastError="no"), D),
+    (widget(READY, current=[{"state": "Failed"}]), D),
     # how many of how many
     (widget(phase="Running", ready="2/3"), P), (widget(phase="Running", ready="3/3"), H), (widget(ready="0/1"), P),
     (widget(ready="3/3"), N), (widget(phase="Running", ready="0/0"), H), (widget(phase="Running", ratio="1/3"), H),

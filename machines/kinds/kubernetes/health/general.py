@@ -17,6 +17,7 @@ from phaseline.machines.kinds.kubernetes.health.view import (
     ObjectView,
     conditions_in,
     evidence_of,
+    is_past,
     members,
     number,
     steps_of,
@@ -150,7 +151,7 @@ def _fields(view: ObjectView) -> Iterator[StatusWord]:
             if isinstance(value, str) and (means := polarity.of_label(name, value)):
                 yield StatusWord(means, Evidence(f"metadata.labels[{name}]", value))
     for name, value in view.status.items():
-        if name != "conditions" and isinstance(value, list | dict):
+        if name != "conditions" and isinstance(value, list | dict) and not is_past(name):
             yield from _parts(view, name)
     if view.is_observed is False:
         seen = text(view.status.get("observedGeneration"))
@@ -255,7 +256,7 @@ def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest
     """A map, and the maps in it, so many levels below it, each with its place."""
     if isinstance(part, MAPS):
         yield where, part
-        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions"]
+        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions" and not is_past(name)]
     else:
         inside = [(where, one) for one in part]
     for name, one in inside if levels else ():

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
-from phaseline.machines.kinds.kubernetes.health.view import evidence_of
+from phaseline.machines.kinds.kubernetes.health.view import evidence_of, is_past
 from phaseline.machines.kinds.kubernetes.health.words import (
     CONDITIONS,
     COUNTS,
@@ -98,7 +98,7 @@ def of_phase(word: str) -> str:
 @lru_cache(maxsize=8192)
 def is_of_another_time(name: str) -> bool:
     """Whether a field holds what was, or what is to be."""
-    return any(fnmatchcase(name, glob) for glob in NOT_NOW)
+    return is_past(name) or any(fnmatchcase(name, glob) for glob in NOT_NOW)
 
 
 @lru_cache(maxsize=8192)
@@ -134,10 +134,12 @@ def has_error(value: Any) -> bool:
 
 def of_field(name: str, value: Any) -> str | None:
     """What a field of a status, or of a part of it, means; None if nothing is known of it."""
+    if is_past(name):
+        return None
     if is_error(name):
         return FAILURE if has_error(value) else None
     if isinstance(value, bool):
-        return (SUCCESS if value else FLAGS[name]) if name in FLAGS else None
+        return FLAGS[name][0 if value else 1] if name in FLAGS else None
     if not isinstance(value, str) or not value:
         return None
     if name not in PHASE_FIELDS and not (name.lower().endswith(PHASE_FIELDS) or name == "compliant"):

@@ -363,10 +363,10 @@ PHASES = (
 
 PHASE_FIELDS = ("phase", "state", "health", "status")
 """The fields of a status, and of its parts, that hold a phase; in a status also those that end like these."""
-NOT_NOW = (
-    "desired*", "target*", "previous*", "last*", "old*", "stage*", "*timestamps", "*history", "*transitions",
-)
+NOT_NOW = ("desired*", "target*", "last*", "stage*")
 """Fields that hold a phase of another time. Only a failure counts there, and of what was last work that goes on."""
+PAST = ("previous*", "old*", "*timestamps", "*history", "*transitions")
+"""Fields, in any case, that hold what is over. Nothing counts there."""
 WANTED = (
     #   how many are wanted, and the fields beside it that say how many there are
     ("desiredReplicas",           ("readyReplicas", "availableReplicas", "currentReplicas")),
@@ -388,8 +388,33 @@ WANTED = (
 """Counters of a status, or of a part of it, that say themselves how many are wanted. Fewer are work."""
 COUNTS = ("ready*", "available*", "healthy*", "*Ready", "*Available", "replicas")
 """The fields of a status, or of a part of it, that hold how many of how many are well: `2/3`. Fewer are work."""
-FLAGS = {"ready": WORK, "applied": WORK, "readyToUse": WORK, "healthy": FAILURE, "pass": FAILURE, "valid": FAILURE}
-"""The fields of a status that say yes or no, and what no means."""
+FLAGS = {
+    #   field           yes means  no means
+    "ready":           (SUCCESS,   WORK),
+    "applied":         (SUCCESS,   WORK),
+    "readyToUse":      (SUCCESS,   WORK),
+    "available":       (SUCCESS,   WORK),
+    "synced":          (SUCCESS,   WORK),
+    "healthy":         (SUCCESS,   FAILURE),
+    "pass":            (SUCCESS,   FAILURE),
+    "valid":           (SUCCESS,   FAILURE),
+    "initialized":     (None,      WORK),
+    "reconciled":      (None,      WORK),
+    "inSync":          (None,      WORK),
+    "outOfSync":       (WORK,      None),
+    "notReady":        (WORK,      None),
+    "progressing":     (WORK,      None),
+    "reconciling":     (WORK,      None),
+    "updating":        (WORK,      None),
+    "degraded":        (FAILURE,   None),
+    "failed":          (FAILURE,   None),
+    "stalled":         (FAILURE,   None),
+    "unhealthy":       (FAILURE,   None),
+    "expired":         (FAILURE,   None),
+    "paused":          (PAUSE,     None),
+    "suspended":       (PAUSE,     None),
+}
+"""The fields of a status that say yes or no, and what that means; None: nothing."""
 ENDS = ("*Job", "*Run", "*Build", "*Backup", "*Restore", "*Task", "*Migration", "*Snapshot", "*Experiment", "*Workflow")
 """Kinds that are there to end: while they are running, they work."""
 LABELS = ("*/status", "*/state", "*-status", "*-state")
