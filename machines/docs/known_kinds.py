@@ -24,7 +24,8 @@ the row holds if it holds for one of its members. *message* is the reason that i
 words are. [gitops.md](gitops.md#rows) says how to write such rows yourself. Kubernetes' own workloads have rules that
 count and compare more ([spec/gitops.md](spec/gitops.md#health-by-kind)).
 
-In the profile `alauda` a success that is of an older generation is Progressing, whatever the row says."""
+In the profile `alauda` a success that is of an older generation is Progressing, whatever the row says, and what has
+ended ([a certificate](spec/gitops.md#what-ends-by-itself)) is Degraded."""
 GENERAL = """\
 A kind that is not in this table is judged by what its status says in the usual words. Failure decides before pause,
 pause before work, work before success. Words that are not here decide nothing."""
@@ -116,7 +117,11 @@ def _general() -> Iterator[str]:
 def _fields() -> Iterator[tuple[str, str]]:
     """The fields of a status that are read, and what stands in them."""
     yield from ((f"`{name}`, and fields that end so", "a phase") for name in words.PHASE_FIELDS)
-    yield from ((f"`{name}`", f"yes, or no, which means {means}") for name, means in words.FLAGS.items())
+    for name, (yes, no) in words.FLAGS.items():
+        told = [f"{word} means {means}" for word, means in (("yes", yes), ("no", no)) if means]
+        yield f"`{name}`", f"yes or no; {', '.join(told)}"
+    yield ", ".join(f"`{name}`" for name in words.COUNTS), "how many of how many, as `2/3`; fewer are work"
+    yield ", ".join(f"`{name}`" for name in words.PAST), "in any case, what is over: nothing counts there"
     for wanted, names in words.WANTED:
         yield ", ".join(f"`{name}`" for name in names), f"how many there are; fewer than `{wanted}` is work"
     none = ", ".join(f"`{word}`" if word else "nothing" for word in words.NO_ERROR)

@@ -172,7 +172,8 @@ def test_hooks_are_told_in_order_and_failures_of_resources() -> None:
         {"phase": "SyncFail", "resource": "batch:Job/shop/clean", "result": "Failed"},
     ]
     assert events[2:] == [
-        ("resource.sync_failed", f"{HERE}/apps:Deployment/shop/web", {"reason": "SyncFailed", "message": "forbidden"})
+        ("resource.sync_failed", f"{HERE}/apps:Deployment/shop/web", {"reason": "SyncFailed", "message": "forbidden"}),
+        ("application.named", HERE, None),
     ]
     life = Life().see(found)
     assert life.app()["revision"] == "def"
@@ -229,10 +230,14 @@ OLD, NEW = {"repoURL": "https://git.example/a", "path": "web", "targetRevision":
 @pytest.mark.parametrize(("spec", "compared", "sync", "message"), [
     ({"source": OLD}, {"source": OLD}, "Synced", None),
     ({"source": OLD}, {}, "Synced", None),
-    ({"source": {**OLD, **NEW}}, {"source": OLD}, "Unknown", "Argo CD compared with another source than is asked for (v1 and v2)"),
-    ({"source": {**OLD, "path": "shop"}}, {"source": OLD}, "Unknown", "Argo CD compared with another source than is asked for (v1)"),
-    ({"sources": [OLD, {**OLD, **NEW}]}, {"sources": [OLD, OLD]}, "Unknown", "Argo CD compared with another source than is asked for (v1, v1 and v1, v2)"),
-    ({"source": {**OLD, "helm": {"values": "a: 1"}}}, {"source": OLD}, "Synced", None),
+    ({"source": {**OLD, **NEW}}, {"source": OLD}, "Unknown", "Argo CD compared with revision v1, and v2 is asked for"),
+    ({"source": {**OLD, "path": "shop"}}, {"source": OLD}, "Unknown", "Argo CD compared with path web, and shop is asked for"),
+    ({"sources": [OLD, {**OLD, **NEW}]}, {"sources": [OLD, OLD]}, "Unknown", "Argo CD compared with revision v1, and v2 is asked for"),
+    ({"sources": [OLD, OLD]}, {"sources": [OLD]}, "Unknown", "Argo CD compared sources: 1, and asked for are 2"),
+    ({"source": {"repoURL": "r", "chart": "b"}}, {"source": {"repoURL": "r", "chart": "a"}}, "Unknown", "Argo CD compared with chart a, and b is asked for"),
+    ({"source": {"repoURL": "r", "path": "a"}}, {"source": {"repoURL": "r", "path": "a", "targetRevision": "HEAD"}}, "Synced", None),
+    ({"source": {**OLD, "helm": {"values": "a: 1"}}}, {"source": OLD}, "Unknown", "Argo CD compared with other settings of helm than are asked for"),
+    ({"source": {**OLD, "kustomize": {}}}, {"source": OLD}, "Synced", None),
     ({"destination": {"server": "https://b", "namespace": "n"}}, {"destination": {"server": "https://a", "namespace": "n"}}, "Unknown", "Argo CD compared with https://a, and https://b is asked for"),
     ({"destination": {"name": "b"}}, {"destination": {"server": "https://b"}}, "Synced", None),
 ])  # fmt: skip
@@ -286,6 +291,10 @@ def test_orphaned_resources_are_counted() -> None:
 # ---- projects
 
 
+EMPTY = ["application.configure", "application.observed", "application.named"]
+"""What is told of an Application without a status."""
+
+
 def test_the_windows_of_a_project_come_and_go() -> None:
     window = {"kind": "allow", "schedule": "0 10 * * *", "duration": "1h", "applications": ["*"]}
 
@@ -303,7 +312,7 @@ def test_the_windows_of_a_project_come_and_go() -> None:
         assert life.see(project(), gone=True).app()["sync_windows"] == []
     assert told(life.observer, app, gone=True) == [("application.removed", HERE, None)]
     assert told(life.observer, project(window)) == []
-    assert [one[0] for one in told(life.observer, app)] == ["application.configure", "application.observed"]
+    assert [one[0] for one in told(life.observer, app)] == EMPTY
 
 
 # ---- sets
@@ -346,6 +355,6 @@ def test_a_set_and_the_steps_of_its_rollout() -> None:
 def test_an_application_that_comes_back_is_told_anew() -> None:
     observer = Observer("/o")
     first = told(observer, web(spec={}))
-    assert [one[0] for one in first] == ["application.configure", "application.observed"]
+    assert [one[0] for one in first] == EMPTY
     assert told(observer, web(spec={}), gone=True) == [("application.removed", HERE, None)]
     assert told(observer, web(spec={})) == first

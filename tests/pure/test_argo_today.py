@@ -11,6 +11,7 @@ import pytest
 from phaseline.engine.products.observe.argo import named
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.stream import ObjectChange
+from phaseline.machines.kinds.gitops.named import NO_MORE
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -450,3 +451,39 @@ def test_a_rule_that_says_nothing_is_named_and_the_others_hold() -> None:
     assert any(said_of_it in str(one.message) for one in life.records)
     life.observed(deployment(replicas=5), desired=deployment(replicas=3))
     assert life.resource("apps:Deployment/shop/it")[1] == "Synced"
+
+
+LOST: list[dict[str, Any] | None] = [None, {}, {"summary": {}}, {"sync": {"status": "Unknown"}}]
+
+
+@pytest.mark.parametrize("status", LOST)
+@pytest.mark.parametrize("anew", [False, True])
+def test_an_application_that_loses_its_status_keeps_no_state_of_it(
+    status: dict[str, Any] | None, *, anew: bool
+) -> None:
+    """As after a restore from a backup that leaves out the status: nothing is known, and nothing is gone."""
+    seen, named_only = "core:ConfigMap/shop/it", "apps:Deployment/shop/web"
+    listed = [part("Deployment", "web", "Synced", "Healthy"), part("ConfigMap", "it", "Synced")]
+    full = web(status=said(resources=listed))
+    life = Life().see(full).observed(config(a="1"), seen)
+    assert life.states == ("Healthy", "Synced")
+    if anew:
+        life.observer = Observer("/o")
+    lost = web() if status is None else web(status=status)
+    life.see(lost)
+    assert life.states == ("NotAssessed", "Unknown" if status and "sync" in status else "NotCompared")
+    assert life.resource(named_only) == ("NotAssessed", "NotCompared")
+    assert life.resource(seen) == ("NoHealth", "NotCompared")
+    assert life.of(named_only)["health_message"] == life.of(named_only)["sync_message"] == NO_MORE
+    before = len(life.records)
+    life.observer = Observer("/o")
+    assert life.see(lost).records[before:] == []
+    life.see(full)
+    assert life.states == ("Healthy", "Synced")
+    assert life.resource(named_only) == ("Healthy", "Synced")
+
+
+def test_a_snapshot_has_what_an_application_named_before_it_lost_its_status() -> None:
+    life = Life().see(web(status=said(resources=LISTED))).see(web(status={}))
+    found = [*life.observer.relisted("", "ConfigMap", None)]
+    assert [item["id"] for one in found for item in one["data"].get("items", [])] == ["core:ConfigMap/shop/old"]

@@ -176,3 +176,61 @@ def test_what_is_being_deleted_says_since_when_and_why_it_is_stuck() -> None:
     assert stuck[:2] == (D, "being deleted since 2026-01-01T00:00:00Z: it hangs")
     assert stuck.evidence[-1].since == "2026-01-01T00:00:00Z"
     assert assess_health(widget(READY, metadata=gone), ARGO)[:2] == (P, "Pending deletion")
+
+
+AFFIRMED = sorted({name for name, true, _ in words.CONDITIONS if true in words.HELD_BY})
+
+
+@pytest.mark.parametrize("affirmed", AFFIRMED)
+def test_what_denies_a_condition_of_success_is_none(affirmed: str) -> None:
+    """`NotSynced` True beside Ready True is no success, and False it holds nothing back."""
+    name = affirmed.strip("*")
+    for denied in (f"Not{name}", f"No{name}", *([f"NodeNot{name}"] if affirmed.startswith("*") else [])):
+        alone, beside = (by_general_rule(widget(*one)) for one in ([condition(denied)], [READY, condition(denied)]))
+        assert (alone.status, beside.status) in ((D, D), (P, P)), denied
+        assert by_general_rule(widget(READY, condition(denied, "False"))).status == H, denied
+        assert by_general_rule(widget(condition(denied, "False"))).status == N, denied
+
+
+@pytest.mark.parametrize("word", sorted({word.strip("*") for word, means in words.PHASES if means == words.SUCCESS}))
+def test_what_denies_a_phase_of_success_is_none(word: str) -> None:
+    for denied in (
+        f"Not{word.capitalize()}",
+        f"NOT_{word.upper()}",
+        f"not {word}",
+        f"no longer {word}",
+        f"Never {word}",
+    ):
+        assert by_general_rule(widget(phase=denied)).status in (D, P), denied
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    (widget(READY, condition("Unverified")), P), (widget(READY, condition("Unschedulable")), P),
+    (widget(READY, condition("Unavailable")), D), (widget(READY, condition("Unsynced")), D),
+    (widget(READY, condition("Unsynced", "False")), H), (widget(READY, condition("Union")), H),
+    (widget(READY, condition("Notebook")), H), (widget(READY, condition("NoWarnings", "False")), H),
+    (widget(READY, condition("NodeNotReady", reason="Waiting")), P),
+    (widget(READY, condition("OutOfSync")), P), (widget(READY, condition("InSync", "False")), P),
+    (widget(condition("Progressing", reason="NotCompleted")), P), (widget(condition("Progressing", reason="Completed")), H),
+    (widget(phase="ClusterRunning"), H), (widget(phase="ClusterNotRunning"), P),
+    # yes and no
+    (widget(phase="Active", degraded=True), D), (widget(phase="Active", degraded=False), H),
+    (widget(phase="Active", paused=True), S), (widget(phase="Active", inSync=False), P), (widget(inSync=True), N),
+    (widget(READY, nodes=[{"name": "a", "notReady": True}]), P), (widget(available=True), H), (widget(available=False), P),
+    # what is over
+    (widget(phase="Running", history=[{"state": "Failed"}, {"state": "Completed"}]), H),
+    (widget(phase="Running", revisionHistory={"a": {"status": "Failed", "conditions": [condition("Failed")]}}), H),
+    (widget(phase="Running", phaseTransitionTimestamps=[{"phase": "Pending"}, {"phase": "Running"}]), H),
+    (widget(READY, stateTransitions=[{"state": "Failed", "desiredReplicas": 3, "readyReplicas": 1}]), H),
+    (widget(READY, previousPhase="Failed"), H), (widget(READY, previousRun={"error": "no"}), H),
+    (widget(READY, runs={"history": [{"conditions": [condition("Failed")]}]}), H),
+    (widget(READY, lastOperation={"state": "Failed"}), D), (widget(READY, lastError="no"), D),
+    (widget(READY, current=[{"state": "Failed"}]), D),
+    # how many of how many
+    (widget(phase="Running", ready="2/3"), P), (widget(phase="Running", ready="3/3"), H), (widget(ready="0/1"), P),
+    (widget(ready="3/3"), N), (widget(phase="Running", ready="0/0"), H), (widget(phase="Running", ratio="1/3"), H),
+    (widget(READY, display={"readyClusters": "1/2"}), P), (widget(READY, pools=[{"availableReplicas": "1/2"}]), P),
+    (widget(READY, ready="two/3"), H), (widget(READY, ready="4/3"), H),
+])  # fmt: skip
+def test_words_and_numbers_that_deny(found: dict[str, Any], expected: str) -> None:
+    assert by_general_rule(found).status == expected, by_general_rule(found)

@@ -69,6 +69,9 @@ WIDGET: dict[str, Any] = {
     ("first(.status.ratio) = 2", True), ("first(.status.ratio) < second(.status.ratio)", True),
     ("first(.status.phase) = nothing", True), (".status.begun < .status.ended", True),
     (".status.ended < .status.begun", False), (".status.phase < 3", False),
+    (".status.phase = .status.conditions[].type", False), (".spec.kind = .status.conditions[].type", False),
+    (".status.conditions[1].type = .status.conditions[].type", True),
+    (".status.conditions[1].type != .status.conditions[].type", False), (".status.phase != .status.no[]", True),
     ("stale", True), ("unobserved", True), ("current", False), ("", True),
 ])  # fmt: skip
 def test_a_test_of_a_row(when: str, holds: bool) -> None:

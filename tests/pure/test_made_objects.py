@@ -53,7 +53,13 @@ def parents(*found: dict[str, Any]) -> dict[str, Any]:
     return {"status": {"parents": listed}, "spec": {"parentRefs": [{"name": f"p{i}"} for i in range(len(found))]}}
 
 
+def bound(*names: str) -> dict[str, Any]:
+    return status(aggregatedStatus=[{"clusterName": name, "applied": True, "health": "Healthy"} for name in names])
+
+
 READY = says("Ready=True")
+BINDING, QUEUE = "work.karmada.io/v1alpha2 ResourceBinding", "kueue.x-k8s.io/v1beta1 ClusterQueue"
+VPA, EXTENSION = "autoscaling.k8s.io/v1 VerticalPodAutoscaler", "olm.operatorframework.io/v1 ClusterExtension"
 GOING = metadata(deletionTimestamp=SINCE)
 
 # fmt: off
@@ -313,6 +319,38 @@ KNOWN = [
     ("cert-manager.io/v1 Certificate", {**metadata(generation=2), **says("Ready=True@2")}, H),
     ("external-secrets.io/v1 ExternalSecret", {**metadata(generation=2), **says("Ready=True", observedGeneration=1)}, P),
     ("cert-manager.io/v1 Certificate", {}, P),
+    # the clusters of a binding by name, not only by number
+    (BINDING, {**spec(clusters=[{"name": "a"}, {"name": "b"}]), **bound("a", "b")}, H),
+    (BINDING, {**spec(clusters=[{"name": "a"}, {"name": "b"}]), **bound("a", "c")}, P),
+    (BINDING, {**spec(clusters=[{"name": "a"}]), **bound("a", "c")}, P),
+    ("work.karmada.io/v1alpha2 ClusterResourceBinding", {**spec(clusters=[{"name": "b"}]), **bound("a")}, P),
+    # queues, recommenders, sessions, extensions
+    (QUEUE, says("Active=True"), H),
+    (QUEUE, says("Active=False:FlavorNotFound"), D),
+    (QUEUE, says("Active=False:Stopped"), S),
+    (QUEUE, {**spec(stopPolicy="Hold"), **says("Active=True")}, S),
+    (QUEUE, {**spec(stopPolicy="None"), **says("Active=True")}, H),
+    (QUEUE, says("Active=Unknown"), P),
+    ("kueue.x-k8s.io/v1beta1 AdmissionCheck", says("Active=False:BadParametersRef"), D),
+    (VPA, says("RecommendationProvided=True", "LowConfidence=True"), H),
+    (VPA, says("RecommendationProvided=True", "NoPodsMatched=True"), P),
+    (VPA, says("RecommendationProvided=False"), P),
+    (VPA, says("RecommendationProvided=True", "ConfigUnsupported=True"), D),
+    ("frrk8s.metallb.io/v1beta1 BGPSessionState", status(bgpStatus="Active", bfdStatus="N/A"), P),
+    ("frrk8s.metallb.io/v1beta1 BGPSessionState", status(bgpStatus="Established", bfdStatus="N/A"), H),
+    ("frrk8s.metallb.io/v1beta1 BGPSessionState", status(bgpStatus="Established", bfdStatus="Down"), P),
+    ("metallb.io/v1beta1 ConfigurationState", status(result="Invalid", errorSummary="no such pool"), D),
+    (EXTENSION, says("Installed=True:Succeeded", "Progressing=True:Succeeded", "Deprecated=False"), H),
+    (EXTENSION, says("Installed=True:Succeeded", "Progressing=True:Retrying"), P),
+    (EXTENSION, says("Installed=True:Succeeded", "Progressing=False:Blocked"), D),
+    ("kai.scheduler/v1 Config", says("Deployed=True", "Available=True", "DependenciesFulfilled=False"), P),
+    ("services.k8s.aws/v1alpha1 AdoptedResource", says("ACK.Adopted=False"), D),
+    ("stackconfigpolicy.k8s.elastic.co/v1alpha1 StackConfigPolicy", status(phase="Conflict"), D),
+    ("elasticsearch.k8s.elastic.co/v1 Elasticsearch", {**spec(nodeSets=[{"count": 2}]), **status(availableNodes=1, health="red", phase="Ready")}, D),
+    ("postgresql.cnpg.io/v1 Pooler", {**spec(instances=3), **status(instances=1)}, P),
+    ("postgresql.cnpg.io/v1 Pooler", {**spec(instances=3), **status(instances=3)}, H),
+    ("postgresql.cnpg.io/v1 Pooler", {**spec(instances=3), **status()}, P),
+    ("external-secrets.io/v1 ClusterExternalSecret", status(failedNamespaces=[{"namespace": "a", "reason": "no"}], conditions=[condition("Ready=False")]), D),
     # the same type twice, and nothing wanted
     ("kiali.io/v1alpha1 Kiali", says("Failure=False", "Running=True:Successful", "Failure=True"), D),
     ("kiali.io/v1alpha1 Kiali", says("Failure=False", "Successful=True"), H),

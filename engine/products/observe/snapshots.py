@@ -52,8 +52,10 @@ class Presence:
 
     def named(self, event: ObservedEvent) -> frozenset[str]:
         """Learn which resources an application names now; returns those that it no longer names."""
-        names = frozenset(f"{event.id}/{one}" for one in (event.data or {})["resources"])
         before = self._named.get(event.id, frozenset())
+        if not event.data:  # it has lost its list: what it named is still there
+            return frozenset()
+        names = frozenset(f"{event.id}/{one}" for one in event.data["resources"])
         self._named[event.id] = names
         return before - names
 

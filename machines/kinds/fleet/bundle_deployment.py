@@ -102,7 +102,7 @@ CHECKED = (
 OBSERVED = (
     Field("target",        str,  "the id of the wanted deployment"),
     Field("staged",        str,  "the id of the newest staged deployment"),
-    Field("applied",       str,  "the id of the applied deployment"),
+    Field("applied",       str,  "the id of the applied deployment; empty if its agent has applied none"),
     Field("apply_failed",  bool, "whether applying the target has failed"),
     Field("failed_at",     str,  "when its agent said so"),
     Field("paused",        bool, "whether Fleet holds back what is new"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.kinds.fleet.advice import FLEET
+from phaseline.machines.kinds.kubernetes import ending
 from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
@@ -44,6 +45,7 @@ from phaseline.machines.language.table import (
     Row,
     RuleEvent,
     Table,
+    Timeout,
     View,
     advised,
 )
@@ -64,8 +66,10 @@ SAID = (
 """The triggers of agents that have judged by themselves, each with its state."""
 
 
-@rule("fleet.observed", revision=6, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
-def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+@rule("fleet.observed", revision=7, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+def read_observation(
+    scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
+) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show, the first that applies.
 
     Missing, Orphaned, Modified, NotReady, NotAssessed or Ready. A kind without a status is ready once it is there.
@@ -81,10 +85,10 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
         return old
     if live is None and is_known and desired is None:
         return gone(is_known=before is not None)
-    return {**_judged(pair, scene, event), **object_of(before, live)}
+    return {**_judged(pair, scene, attributes, event), **object_of(before, live)}
 
 
-def _judged(pair: ObservedPair, scene: Scene, event: RuleEvent) -> Mapping[str, Any]:
+def _judged(pair: ObservedPair, scene: Scene, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any]:
     live, desired, is_known = pair[:3]
     if live is None:
         return {"state": MISSING, "why": "it is declared, and not in the cluster"}
@@ -100,20 +104,26 @@ def _judged(pair: ObservedPair, scene: Scene, event: RuleEvent) -> Mapping[str, 
         return {"state": NOT_ASSESSED, "why": found.health.message[:LONGEST]}
     if is_known and found.sync is None and not found.is_hook:
         return {"state": NOT_ASSESSED, "why": found.why[:LONGEST]}
-    return {"state": READY, "why": ""}
+    return {"state": READY, "why": "", **ending.until(found.health, attributes, event.time)}
 
 
-@rule("fleet.note_reason", revision=1)
+@rule("fleet.note_reason", revision=2)
 def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the reason."""
     reason = event.data.get("why")
-    return {**attributes, "why": reason_and_message(event) if reason is None else reason}
+    return {**ending.without(attributes), "why": reason_and_message(event) if reason is None else reason}
 
 
-@rule("fleet.note_observation", revision=2)
+@rule("fleet.note_expired", revision=1)
+def note_expired(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Notes that the time is over until which the object was ready by what it says."""
+    return {**ending.without(attributes), "why": ending.ended(attributes)}
+
+
+@rule("fleet.note_observation", revision=3)
 def note_observation(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the reason, and which object was observed."""
-    names = (OBJECT.name, FORMER.name)
+    names = (OBJECT.name, FORMER.name, *ending.NAMES)
     after = {**note_reason(attributes, event), **{name: event.data[name] for name in names if name in event.data}}
     return with_version(attributes, after, event.data)
 
@@ -133,8 +143,8 @@ BUNDLE_RESOURCE = Table(
     doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
         "group; `namespace` is `-` if it has none.",
     intents=(),
-    derived=("owner_gone", "unlisted"),
-    attributes=(Field("why", str, "why it is not ready"), OBJECT, VERSION, FORMER),
+    derived=(ending.EXPIRED, "owner_gone", "unlisted"),
+    attributes=(Field("why", str, "why it is not ready"), *ending.UNTIL, OBJECT, VERSION, FORMER),
     carries=("observed",),
     fields={
         "undeclared": (Field("lives", bool, "false if nothing says that it still lives: it is gone then"),),
@@ -188,9 +198,11 @@ BUNDLE_RESOURCE = Table(
             Row((ORPHANED,),                            "deleted",    DELETED),
             *(Row((state,),                             trigger,      SAME,     computes=note_more) for trigger, state in SAID),
             *(Row((ABSENT, DELETED, Live(but=(state,))), trigger,     state,    computes=note_reason) for trigger, state in SAID),
+            Row((READY,),                               ending.EXPIRED, NOT_READY, computes=note_expired),
             Row((LIVE,),                                "unlisted",   DELETED),
             Row((LIVE,),                                "owner_gone", DELETED),
         ),
+        timeouts=(Timeout(READY, ending.EXPIRED, seconds_from=ending.EXPIRES_IN, restart_on=ending.EXPIRES),),
         views=(
             #    shows         while
             View(WAIT_APPLIED, (Above("bundle_deployment", (WAIT_APPLIED, ERR_APPLIED), base=True),), base=(UNKNOWN,)),

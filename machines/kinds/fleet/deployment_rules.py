@@ -90,12 +90,12 @@ def read_failed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> 
     return {"stage": stage, "failed": target, "failure": failure, "why": failure}
 
 
-@rule("fleet.observed_deployment", revision=4)
+@rule("fleet.observed_deployment", revision=5)
 def read_observed(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
     """The stage that a whole BundleDeployment shows, what holds it, its commit, and its listed resources in order."""
-    ids: dict[str, Any] = {name: event.data[name] for name in IDS if event.data.get(name) is not None}
+    ids: dict[str, Any] = {name: event.data[name] or None for name in IDS if event.data.get(name) is not None}
     target = ids.get("target", attributes.get("target"))
     is_old = _speaks_of_another(attributes, event.data, target)
     failed = {name: attributes.get(name) for name in NO_FAILURE} if is_old else _failure(event.data, target)

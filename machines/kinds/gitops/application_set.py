@@ -95,7 +95,8 @@ APPLICATION_SET = Table(
                 #   from               trigger      to
                 Row((ABSENT, DELETED), "configure", NOT_ASSESSED, assigns=SET_HERE),
                 Row((LIVE,),           "configure", SAME,         assigns=SET_HERE),
-                Row((LIVE,),           "reported",  SAME,         assigns=REPORTED, computes=note_conditions),
+                Row((LIVE,),           "reported",  SAME,         assigns=REPORTED, forgets=REPORTED,
+                    computes=note_conditions),
                 Row((LIVE,),           "removed",   DELETED),
             ),
             views=(

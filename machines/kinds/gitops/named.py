@@ -27,10 +27,11 @@ HEALTHS = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSE
 SYNCS = (SYNCED, OUT_OF_SYNC, NOT_COMPARED)
 WHOLE, SYNC_ONLY = "all", "sync"
 """What is known of a resource by its name only: all, or its sync, where the object is observed and Git is not known."""
+NO_MORE = "its application has no status any more that says so"
 
 LISTED = (
     Field("resources", dict, "by `<group:Kind>/<namespace>/<name>`, what it says of each resource: health, sync, "
-                             "health_message, sync_message, prune, wave"),
+                             "health_message, sync_message, prune, wave; left out if it says nothing of any"),
 )  # fmt: skip
 TOLD = (
     Field("health",         str,  "its health, where nothing was observed", HEALTHS),
@@ -42,16 +43,20 @@ TOLD = (
 )  # fmt: skip
 
 
-@rule("gitops.tell_named", revision=1)
+@rule("gitops.tell_named", revision=2)
 def tell_named(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | Fired | None:
-    """What the list of an application says of a resource, as far as it counts: not where it was observed itself."""
+    """What the list of an application says of a resource, as far as it counts: not where it was observed itself.
+
+    Where it has no list any more, what it named is still there, and nothing is known of it.
+    """
     found = scene.above(below, "resource")
     if found is None:
         return None
     listed = data.get("resources")
-    if listed is None:
+    if listed is None and not found.attributes.get("by_name"):
         return None
-    said = listed.get(below[len(entity_id) + 1 :])
+    unsaid = {"health_message": NO_MORE, "sync_message": NO_MORE}
+    said = unsaid if listed is None else listed.get(below[len(entity_id) + 1 :])
     if not isinstance(said, Mapping):
         return "unnamed" if found.attributes.get("by_name") else None
     told = {name: said[name] for name in ("health_message", "sync_message", "prune", "wave") if name in said}
@@ -102,8 +107,9 @@ def forget_named(attributes: Attributes, _: RuleEvent) -> Attributes:
     return {name: value for name, value in attributes.items() if name not in ("by_name", "prune", "sync_message")}
 
 
-@rule("gitops.note_list", revision=1)
+@rule("gitops.note_list", revision=2)
 def note_list(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes that the list of an application changed, so that what it told leads back to a record of the application."""
     listed = event.data.get("resources")
-    return attributes if listed is None else {**attributes, "resources_digest": digest(listed)}
+    kept = {name: value for name, value in attributes.items() if name != "resources_digest"}
+    return kept if listed is None else {**kept, "resources_digest": digest(listed)}

@@ -9,6 +9,7 @@ from typing import Any
 
 from phaseline.machines.kinds.gitops.app_settings import MergedSettings, deadline_of, merged_settings
 from phaseline.machines.kinds.gitops.waves import place_of
+from phaseline.machines.kinds.kubernetes import ending
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kinds.kubernetes.diff.managed_fields import claims, may_apply
@@ -60,12 +61,12 @@ FIELDS = (
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
     "desired_digest", "settings", "compared", "compared_why", "progress", "deadline", "wave",
-    "hook", "unsaid", "evidence", "concerns", "uid", "former_uids",
+    "hook", "unsaid", "evidence", "concerns", *ending.NAMES, "uid", "former_uids",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=11, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=12, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -96,6 +97,7 @@ def read_observation(
     fields |= {"hook": hook} if hook or "hook" in attributes else {}
     fields |= {"wave": wave} if wave or "wave" in attributes else {}
     fields |= _health(found, overrides, (live or desired or {}), fields, attributes)
+    fields |= ending.until(found.health, attributes, event.time) if fields["health"] == HEALTHY else {}
     if again:
         fields |= {"sync": attributes["compared"], "sync_message": attributes["compared_why"]}
     elif is_known or before is None:
@@ -114,7 +116,8 @@ def owned_health(
     settings = merged_settings(scene, entity_id)
     found = pair.assess(settings.overrides, scene.scripts, event.time)
     before = scene.above(entity_id, "owned_object")
-    return {**object_of(before, live), **_health(found, settings.overrides, live, {"deadline": 0}, attributes)}
+    health = _health(found, settings.overrides, live, {"deadline": 0}, attributes)
+    return {**object_of(before, live), **health, **ending.until(found.health, attributes, event.time)}
 
 
 @rule("gitops.note_overdue", revision=1)
@@ -201,6 +204,12 @@ def _health(
         late = UNKNOWN if unsaid else DEGRADED
         return {"health": late, "health_message": too_long(fields["deadline"], message), **noted}
     return {"health": health.status, "health_message": message, **noted}
+
+
+@rule("gitops.note_expired", revision=1)
+def note_expired(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Notes that the time is over until which the object was Healthy by what it says."""
+    return {**ending.without(attributes), "health_message": ending.ended(attributes)}
 
 
 def _told(health: HealthResult) -> Mapping[str, Any]:

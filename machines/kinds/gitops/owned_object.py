@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, note_events, of_this_life
-from phaseline.machines.kinds.gitops.observe import ASIDE, owned_health
+from phaseline.machines.kinds.gitops.observe import ASIDE, note_expired, owned_health
+from phaseline.machines.kinds.kubernetes import ending
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
@@ -52,6 +53,7 @@ from phaseline.machines.language.table import (
     Row,
     RuleEvent,
     Table,
+    Timeout,
 )
 from phaseline.schemas.records import State
 
@@ -59,10 +61,10 @@ NESTED_BY, PARTED_BY = "~", ":"
 """What separates an object from the one that it made, and the parts of a name: group, kind, namespace, name."""
 EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
-NOTED = ("health_message", "evidence", "concerns", "uid", "former_uids")
+NOTED = ("health_message", "evidence", "concerns", *ending.NAMES, "uid", "former_uids")
 
 
-@rule("gitops.observed_owned", revision=3, uses=(HEALTH, SCRIPTS, revisions))
+@rule("gitops.observed_owned", revision=4, uses=(HEALTH, SCRIPTS, revisions))
 def read_owned(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The health of an object that another one made, by the settings of its application."""
     pair = ObservedPair(event.data.get("live"), None, False, ObservedPair.of(event.data).facts)
@@ -84,11 +86,12 @@ def _mismatch(live: Mapping[str, Any], entity_id: str) -> str:
     return ManifestId.of(live).mismatch(f"{group}:{kind}", namespace, name)
 
 
-@rule("gitops.note_owned", revision=3)
+@rule("gitops.note_owned", revision=4)
 def note_owned(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the results of the observation."""
     data = event.data
-    kept = {name: value for name, value in attributes.items() if name not in ("evidence", "concerns")}
+    dropped = ("evidence", "concerns", *ending.NAMES)
+    kept = {name: value for name, value in attributes.items() if name not in dropped}
     noted = {**of_this_life(kept, data.get("uid")), **{name: data[name] for name in NOTED if name in data}}
     return with_version(attributes, noted, data)
 
@@ -104,11 +107,12 @@ OWNED_OBJECT = Table(
         "it, and it does not count for its application: its owner's health says what it means. `owned` is "
         "`<group>:<Kind>:<namespace>:<name>`, behind that of its own owner and `~` where that is an owned object too.",
     intents=(),
-    derived=("owner_gone",),
+    derived=(ending.EXPIRED, "owner_gone"),
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("evidence",       dict, "what its health rests on: condition, status, reason, message, since", many=True),
         Field("concerns",       dict, "conditions that say of a failure and do not decide its health", many=True),
+        *ending.UNTIL,
         OBJECT,
         VERSION,
         FORMER,
@@ -149,9 +153,11 @@ OWNED_OBJECT = Table(
                 *(Row(EVER,         "observed",    health,   given={"health": health}, computes=note_owned)
                   for health in ASSESSED),
                 Row((LIVE,),        "events_seen", SAME,     computes=note_events),
+                Row((HEALTHY,),     ending.EXPIRED, DEGRADED, computes=note_expired),
                 Row((LIVE,),        "removed",     DELETED),
                 Row((LIVE,),        "owner_gone",  DELETED),
             ),
+            timeouts=(Timeout(HEALTHY, ending.EXPIRED, seconds_from=ending.EXPIRES_IN, restart_on=ending.EXPIRES),),
         ),
     ),
 )

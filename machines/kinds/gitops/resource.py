@@ -10,7 +10,8 @@ from phaseline.machines.kinds.gitops import named as naming
 from phaseline.machines.kinds.gitops import observe
 from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, note_events, of_this_life
 from phaseline.machines.kinds.gitops.labels import SYNCS, UNCOMPARED
-from phaseline.machines.kinds.gitops.observe import ASIDE, SYNC_FAILED, SYNCING, note_overdue
+from phaseline.machines.kinds.gitops.observe import ASIDE, SYNC_FAILED, SYNCING, note_expired, note_overdue
+from phaseline.machines.kinds.kubernetes import ending
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
 from phaseline.machines.kinds.kubernetes.observation import FORMER, KIND_FACTS, LISTED, OBJECT, VERSION, with_version
@@ -52,12 +53,12 @@ BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "by_name", what),) for what in
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
-@rule("gitops.note_observed", revision=7)
+@rule("gitops.note_observed", revision=8)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
     found = {name: data[name] for name in observe.NOTED if name in data}
-    dropped = ("evidence", "concerns", *(("by_name", "prune") if "sync" in data else ()))
+    dropped = ("evidence", "concerns", *ending.NAMES, *(("by_name", "prune") if "sync" in data else ()))
     kept = {name: value for name, value in attributes.items() if name not in dropped}
     kept |= {"by_name": naming.SYNC_ONLY} if "by_name" in kept else {}
     noted = {**of_this_life(kept, data.get("uid")), **found}
@@ -94,7 +95,7 @@ RESOURCE = Table(
     doc="One Kubernetes object that an application deploys. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
         "group; `namespace` is `-` if it has none.",
     intents=(),
-    derived=("deadline", "owner_gone", "told", "unnamed"),
+    derived=("deadline", ending.EXPIRED, "owner_gone", "told", "unnamed"),
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("sync_message",   str,  "the reason for its sync"),
@@ -113,6 +114,7 @@ RESOURCE = Table(
         Field("progress",       str,  "a digest of its counts, which changes when it makes progress"),
         Field("deadline",       int,  "seconds that it may be Progressing without progress; 0 for ever"),
         Field("overdue",        str,  "the digest of its counts when that time was over"),
+        *ending.UNTIL,
         Field("unsaid",         bool, "whether it has not reported any status yet"),
         Field("hook",           str,  "the phases of a synchronisation in which it is a hook, with commas"),
         Field("wave",           int,  "the wave in which it is synchronised"),
@@ -172,13 +174,17 @@ RESOURCE = Table(
                 Row((LIVE,),            "owns",           SAME,         computes=note_owns),
                 Row((PROGRESSING,),     "deadline",       UNKNOWN,      when=UNSAID, computes=note_overdue),
                 Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=note_overdue),
+                Row((HEALTHY,),         ending.EXPIRED,   DEGRADED,     computes=note_expired),
                 Row((ABSENT,),          "sync_started",   NOT_ASSESSED),
                 Row((ABSENT,),          "sync_succeeded", NOT_ASSESSED),
                 Row((ABSENT,),          "sync_failed",    NOT_ASSESSED),
                 Row((LIVE,),            "removed",        DELETED),
                 Row((LIVE,),            "owner_gone",     DELETED),
             ),
-            timeouts=(Timeout(PROGRESSING, "deadline", seconds_from="deadline", restart_on="progress"),),
+            timeouts=(
+                Timeout(PROGRESSING, "deadline", seconds_from="deadline", restart_on="progress"),
+                Timeout(HEALTHY, ending.EXPIRED, seconds_from=ending.EXPIRES_IN, restart_on=ending.EXPIRES),
+            ),
         ),
         Facet(
             name="sync",

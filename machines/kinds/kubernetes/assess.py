@@ -146,7 +146,8 @@ def _assess_live(
         return found if found.status else not_assessed("its health script says nothing of it")
     if rows is not None:
         return judge(live, rows, profile, None)
-    return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it), facts)
+    own = None if plugin is None else lambda it: run_plugin(plugin, it)
+    return judge(live, rules.built_in, profile, own, facts, now)
 
 
 def script_health(scripts: ScriptRunner, script: str, live: Manifest, now: int) -> HealthResult:

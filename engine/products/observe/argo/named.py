@@ -90,8 +90,11 @@ class NamedResources(NamedTuple):
 
     @classmethod
     def of(cls, status: Manifest) -> "NamedResources | None":
-        """Read the status of an Application; None for one that was not looked at yet, which names nothing."""
-        if not isinstance(status.get("resources"), list) and not status.get("sync"):
+        """Read the status of an Application; None if it does not say which resources it has.
+
+        Kubernetes leaves out an empty list, so one that was compared and has no list has none.
+        """
+        if not isinstance(status.get("resources"), list) and Whole.of(status).sync not in (SYNCED, OUT_OF_SYNC):
             return None
         all_ = [one for one in map(ArgoSaid.of, maps(status, "resources")) if one.key.kind and one.key.name]
         found = {id_suffix(one.key): one for one in all_}

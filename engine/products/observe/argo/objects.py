@@ -45,6 +45,8 @@ CANNOT_COMPARE = ("InvalidSpecError", "ComparisonError", "UnknownError")
 DELETION_ERROR = "DeletionError"
 ORPHANED = "OrphanedResourceWarning"
 SOURCE = {"repoURL": "repository", "path": "path", "chart": "chart", "ref": "ref", "targetRevision": "revision"}
+TOOLS = ("helm", "kustomize", "directory", "plugin")
+"""The settings of a source for the tool that makes its manifests."""
 WINDOW = "argocd.argoproj.io/sync-window"
 """The annotation of an Application with the hours at which it may be synchronised, each day: `10:00-18:00`."""
 LONGEST, LONGEST_OF_MANY = 4_096, 1_024
@@ -70,8 +72,7 @@ def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[O
         found["revisions"] = {str(n): one for n, one in enumerate(several, 1)}
     yield ObservedEvent("application", "observed", entity_id, without_empty(**found), _steady(without_empty(**found)))
     yield from resource_failures(status, entity_id)
-    if named is not None:
-        yield from named.events(entity_id)
+    yield from [ObservedEvent("application", "named", entity_id)] if named is None else named.events(entity_id)
 
 
 def _deletion(manifest: Manifest) -> dict[str, Any]:
@@ -155,9 +156,13 @@ def _sources(spec: Manifest) -> list[dict[str, str]]:
         repository = text(to, "repoURL") or text(dry, "repoURL")
         made = without_empty(repository=repository, path=text(to, "path"), revision=text(to, "targetBranch"))
         return [made] if made else []
-    several = [*maps(spec, "sources")] or [mapping(spec, "source")]
+    several = _given_sources(spec)
     found = ({ours: text(one, theirs) for theirs, ours in SOURCE.items() if text(one, theirs)} for one in several)
     return [*filter(None, found)][:MOST]
+
+
+def _given_sources(spec: Manifest) -> list[Manifest]:
+    return [*maps(spec, "sources")] or [mapping(spec, "source")]
 
 
 def _retry(found: Manifest) -> dict[str, Any]:
@@ -228,13 +233,25 @@ def _compared_before(manifest: Manifest) -> str:
     spec, compared = mapping(manifest, "spec"), mapping(manifest, "status", "sync", "comparedTo")
     asked, to = mapping(spec, "destination"), mapping(compared, "destination")
     moved = [one for one in DESTINATION.values() if text(asked, one) and text(to, one) not in ("", text(asked, one))]
-    sources = [] if mapping(spec, "sourceHydrator") else _sources(compared)
     if moved:
         return f"Argo CD compared with {text(to, moved[0])}, and {text(asked, moved[0])} is asked for"
-    if sources and sources != _sources(spec):
-        revisions = [", ".join(one.get("revision", "HEAD") for one in found) for found in (sources, _sources(spec))]
-        what = " and ".join(dict.fromkeys(revisions))
-        return f"Argo CD compared with another source than is asked for ({what})"
+    if not _sources(compared) or mapping(spec, "sourceHydrator"):
+        return ""
+    return _another_source(_given_sources(compared), _given_sources(spec))
+
+
+def _another_source(compared: Sequence[Manifest], asked: Sequence[Manifest]) -> str:
+    """Where the sources that Argo CD compared last are others than those that are asked for; empty if nowhere."""
+    if len(compared) != len(asked):
+        return f"Argo CD compared sources: {len(compared)}, and asked for are {len(asked)}"
+    for one, other in zip(compared, asked, strict=True):
+        for theirs, ours in SOURCE.items():
+            default = "HEAD" if ours == "revision" else "none"
+            if (was := text(one, theirs) or default) != (wanted := text(other, theirs) or default):
+                return f"Argo CD compared with {ours} {was}, and {wanted} is asked for"
+        for tool in TOOLS:
+            if (one.get(tool) or None) != (other.get(tool) or None):
+                return f"Argo CD compared with other settings of {tool} than are asked for"
     return ""
 
 
@@ -291,8 +308,7 @@ def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterat
     elif reported.get("rollout_progressing") and waits:
         step = f"step {reported['rollout_step']} of {reported['rollout_steps']}"
         reported["health_message"] = f"its controller is rolling out, {step}: {_listed(waits)}"[:LONGEST]
-    if reported:
-        yield ObservedEvent("application_set", "reported", entity_id, reported)
+    yield ObservedEvent("application_set", "reported", entity_id, reported)
     namespace, _, _ = entity_id.rpartition("_")
     for one in steps:
         whose = f"{namespace}_{one.name}" if namespace else one.name

@@ -285,6 +285,7 @@ def _report(manifest: Manifest) -> dict[str, Any]:
         commit=text(mapping(manifest, "metadata", "labels"), COMMIT),
         paused=spec.get("paused") is True or None, off_schedule=spec.get("offSchedule") is True or None,
     )  # fmt: skip
+    data |= {} if applied else {"applied": ""}  # also where the status that had one is gone
     deployed, ready = known.get("Deployed"), known.get("Ready")
     failed = deployed is not None and deployed.status == "False" and wanted not in ("", applied)
     # All but Deployed speak of the applied version: what they say of another one than the wanted is no reason here.

@@ -4,6 +4,7 @@ Belongs here: what an object says of itself (conditions, phases, counters, gener
 decides. Does not: what a word means (`polarity`), kinds that are listed (`registry`, `kubernetes.known`).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from phaseline.machines.kinds.kubernetes.health.view import (
     ObjectView,
     conditions_in,
     evidence_of,
+    is_past,
     members,
     number,
     steps_of,
@@ -32,6 +34,7 @@ NO_STATUS = "it has no status"
 VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN, SUCCESS: HEALTHY, PART: HEALTHY}
 """By what a finding means, the verdict; the first that is found decides."""
 COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas")
+FRACTION = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 SAID_IN = ("message", "description", "detail", "reason", "error", "code")
 """Where an error that is a map says what it is."""
 INFO, WARNING, ERROR = "Info", "Warning", "Error"
@@ -148,7 +151,7 @@ def _fields(view: ObjectView) -> Iterator[StatusWord]:
             if isinstance(value, str) and (means := polarity.of_label(name, value)):
                 yield StatusWord(means, Evidence(f"metadata.labels[{name}]", value))
     for name, value in view.status.items():
-        if name != "conditions" and isinstance(value, list | dict):
+        if name != "conditions" and isinstance(value, list | dict) and not is_past(name):
             yield from _parts(view, name)
     if view.is_observed is False:
         seen = text(view.status.get("observedGeneration"))
@@ -230,6 +233,7 @@ def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
 def _short(view: ObjectView) -> Iterator[StatusWord]:
     """The counters of the status, and of its parts, that are below what the same part says is wanted."""
     for where, part in _maps_in(view.status, "status", 2):
+        yield from _fractions(where, part)
         for wanted, names in words.WANTED:
             most = number(part.get(wanted)) if wanted in part else None
             for name in names if most is not None else ():
@@ -239,11 +243,20 @@ def _short(view: ObjectView) -> Iterator[StatusWord]:
                     yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=said))
 
 
+def _fractions(where: str, part: Manifest) -> Iterator[StatusWord]:
+    """What is said as a part of a whole: `ready: 2/3`. All of it says nothing."""
+    for name, value in part.items():
+        found = FRACTION.fullmatch(value) if isinstance(value, str) and polarity.counts_ready(name) else None
+        if found is not None and int(found[1]) < int(found[2]):
+            said = f"{name} is {found[1]}, {found[2]} are wanted"
+            yield StatusWord(WORK, Evidence(f"{where}.{name}", value, message=said))
+
+
 def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest]]:
     """A map, and the maps in it, so many levels below it, each with its place."""
     if isinstance(part, MAPS):
         yield where, part
-        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions"]
+        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions" and not is_past(name)]
     else:
         inside = [(where, one) for one in part]
     for name, one in inside if levels else ():

@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
-from phaseline.machines.kinds.kubernetes.health.view import evidence_of
+from phaseline.machines.kinds.kubernetes.health.view import evidence_of, is_past
 from phaseline.machines.kinds.kubernetes.health.words import (
     CONDITIONS,
+    COUNTS,
     DOUBT,
     ENDS,
     ERRORS,
@@ -30,6 +31,7 @@ from phaseline.machines.kinds.kubernetes.health.words import (
     PHASES,
     REASONS,
     SAID,
+    STEP,
     SUCCESS,
     TERMINAL,
     WORK,
@@ -37,6 +39,9 @@ from phaseline.machines.kinds.kubernetes.health.words import (
 
 _PARTING = str.maketrans("", "", "_- ")
 _FIRST = re.compile(r"[A-Za-z]+")
+_NOT = re.compile(r"(?:^|(?<=[a-z0-9]))Not?(?=[A-Z])")
+"""The word in a type that denies what follows: `NotReady`, `NodeNotReady`, `NoPodsReady`."""
+_UN = re.compile(r"Un([a-z])")
 
 
 def _spellings(word: str) -> tuple[str, ...]:
@@ -49,11 +54,25 @@ def _spellings(word: str) -> tuple[str, ...]:
 def of_type(kind: str) -> tuple[str, str] | None:
     """What a type of condition says if it is True, and if it is False; None for a type that is not known.
 
-    A type may have a domain in front: `cnpg.io/hibernation`.
+    A type may have a domain in front: `cnpg.io/hibernation`. One that denies a success (`NotSynced`, `Unverified`) says
+    of a failure if it is True; one that denies a step says of work.
     """
     kind = kind.rpartition("/")[2]
     exact = next(((true, false) for name, true, false in CONDITIONS if name == kind), None)
-    return exact or next(((true, false) for glob, true, false in CONDITIONS if fnmatchcase(kind, glob)), None)
+    if exact is not None:
+        return exact
+    if (affirmed := _NOT.sub("", kind, count=1)) != kind and (denied := _denial(affirmed)):
+        return denied
+    found = next(((true, false) for glob, true, false in CONDITIONS if fnmatchcase(kind, glob)), None)
+    return found or (_denial(_UN.sub(lambda one: one[1].upper(), kind, count=1)) if _UN.match(kind) else None)
+
+
+def _denial(affirmed: str) -> tuple[str, str] | None:
+    """What the denial of a type means; None if that is no type of a success or a step."""
+    meaning = of_type(affirmed)
+    if meaning is None or meaning[0] not in HELD_BY:
+        return None
+    return WORK if meaning[0] == STEP else FAILURE, ""
 
 
 @lru_cache(maxsize=8192)
@@ -79,7 +98,7 @@ def of_phase(word: str) -> str:
 @lru_cache(maxsize=8192)
 def is_of_another_time(name: str) -> bool:
     """Whether a field holds what was, or what is to be."""
-    return any(fnmatchcase(name, glob) for glob in NOT_NOW)
+    return is_past(name) or any(fnmatchcase(name, glob) for glob in NOT_NOW)
 
 
 @lru_cache(maxsize=8192)
@@ -87,6 +106,12 @@ def of_label(name: str, value: str) -> str:
     """What a label means; empty if it says nothing, or that all is well."""
     means = of_phase(value) if any(fnmatchcase(name, glob) for glob in LABELS) else ""
     return "" if means == SUCCESS else means
+
+
+@lru_cache(maxsize=8192)
+def counts_ready(name: str) -> bool:
+    """Whether a field counts what is well, so that `2/3` in it is too few."""
+    return any(fnmatchcase(name, glob) for glob in COUNTS)
 
 
 @lru_cache(maxsize=8192)
@@ -109,10 +134,12 @@ def has_error(value: Any) -> bool:
 
 def of_field(name: str, value: Any) -> str | None:
     """What a field of a status, or of a part of it, means; None if nothing is known of it."""
+    if is_past(name):
+        return None
     if is_error(name):
         return FAILURE if has_error(value) else None
     if isinstance(value, bool):
-        return (SUCCESS if value else FLAGS[name]) if name in FLAGS else None
+        return FLAGS[name][0 if value else 1] if name in FLAGS else None
     if not isinstance(value, str) or not value:
         return None
     if name not in PHASE_FIELDS and not (name.lower().endswith(PHASE_FIELDS) or name == "compliant"):

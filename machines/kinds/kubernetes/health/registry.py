@@ -8,6 +8,7 @@ rules of installed packages (`plugins`), health of an application (`kubernetes.r
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from phaseline.machines.kinds.kubernetes.health import expiry
 from phaseline.machines.kinds.kubernetes.health.autoscaling import autoscaler
 from phaseline.machines.kinds.kubernetes.health.general import by_general_rule
 from phaseline.machines.kinds.kubernetes.health.pods import job, pod
@@ -31,7 +32,7 @@ from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, HEALTHY, PROGRESSING, UNKNOWN, Profile
 from phaseline.machines.language.rules import Revision
 
-HEALTH = Revision("kubernetes.health", 10)
+HEALTH = Revision("kubernetes.health", 13)
 """Raise it when an object gets another health or message than before."""
 NO_RULE = "no health rule applies to this kind"
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
@@ -88,26 +89,36 @@ def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule 
 
 
 def judge(
-    live: ManifestPart, rule: BuiltIn | None, profile: Profile, custom: CustomRule | None, facts: KindFacts = UNTOLD
-) -> HealthResult:
-    """The health of a live object, given the built-in rule for its kind, and what is known of that."""
+    live: ManifestPart, rule: BuiltIn | None, profile: Profile, custom: CustomRule | None, facts: KindFacts = UNTOLD,
+    now: int = 0,
+) -> HealthResult:  # fmt: skip
+    """The health of a live object, given the built-in rule for its kind, and what is known of that.
+
+    now: s since 1970; 0 if what ends by itself is not looked at.
+    """
     leaving = False
     try:
         leaving = _is_leaving(live.map("metadata"))
         if leaving and profile.follows_argo:
             return progressing("Pending deletion")
         found = custom(live.found) if custom is not None and not leaving else None
-        found = found or _built_in(live, rule, profile, facts)
+        found = found or _built_in(live, rule, profile, facts, now)
     except UnreadableManifest as error:
         found = unknown(str(error))
     return _leaving(live, found) if leaving else found
 
 
-def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile, facts: KindFacts) -> HealthResult:
-    if isinstance(rule, KnownRule):
-        return rule(live.found, profile)
-    if rule is not None:
+def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile, facts: KindFacts, now: int) -> HealthResult:
+    if isinstance(rule, HealthRule):
         return _judged(live, rule, profile)
+    found = _by_status(live, rule, profile, facts)
+    lasts = profile.follows_argo or (rule is not None and not rule.is_built_in)
+    return found if lasts else expiry.held(found, live.found, now)
+
+
+def _by_status(live: ManifestPart, rule: KnownRule | None, profile: Profile, facts: KindFacts) -> HealthResult:
+    if rule is not None:
+        return rule(live.found, profile)
     if not live.found.get("status") and not (facts.status and group_kind(live.found) not in STATUSLESS):
         return no_health()
     return not_assessed(NO_RULE) if profile.follows_argo else by_general_rule(live.found)

@@ -6,9 +6,12 @@ may hold anything: a field of another type than expected reads as absent.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
+from phaseline.machines.kinds.kubernetes.health.words import PAST
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
 
 Manifest = Mapping[str, Any]
@@ -59,7 +62,7 @@ class ObjectView:
         """The conditions of the object, and those of the parts of its status, and of the parts of these."""
         yield from self.all_conditions
         for name, part in self.status.items():
-            if name != "conditions" and isinstance(part, list | dict):
+            if name != "conditions" and isinstance(part, list | dict) and not is_past(name):
                 yield from _conditions_below(part, 2)
 
     @property
@@ -99,13 +102,20 @@ def _conditions_below(part: list[Any] | dict[str, Any], levels: int) -> Iterator
     """The conditions of a part of a status, in a map or in the members of a list, and so many levels below it."""
     if isinstance(part, dict) and "conditions" in part:
         yield from conditions_in(part)
-    for one in part if isinstance(part, list) else part.values():
+    for one in part if isinstance(part, list) else [below for name, below in part.items() if not is_past(name)]:
         if isinstance(one, dict) and "conditions" in one:
             yield from conditions_in(one)
         if levels > 1 and isinstance(one, dict | list):
             for name, below in one.items() if isinstance(one, dict) else (("", inner) for inner in one):
-                if name != "conditions" and isinstance(below, list | dict):
+                if name != "conditions" and isinstance(below, list | dict) and not is_past(name):
                     yield from _conditions_below(below, levels - 1)
+
+
+@lru_cache(maxsize=8192)
+def is_past(name: str) -> bool:
+    """Whether a field holds what is over."""
+    low = name.lower()
+    return any(fnmatchcase(low, glob) for glob in PAST)
 
 
 def conditions_in(found: Any) -> list[Manifest]:

@@ -47,9 +47,12 @@ CONDITIONS = (
     # a step on the way: True says nothing of the whole, False holds it back
     ("*Applied",                       STEP,        PASSING),
     ("Valid*",                         STEP,        TERMINAL),
-    ("Adopted",                        STEP,        TERMINAL),
+    ("*Adopted",                       STEP,        TERMINAL),
+    ("*Fulfilled",                     STEP,        PASSING),
     ("Advertised",                     STEP,        PASSING),
     ("*Scheduled",                     STEP,        PASSING),
+    ("Schedulable",                    STEP,        PASSING),
+    ("*InSync",                        STEP,        PASSING),
     ("ResolvedRefs",                   STEP,        TERMINAL),
     ("NamesAccepted",                  STEP,        TERMINAL),
     ("LastAsyncOperation",             STEP,        TERMINAL),
@@ -146,6 +149,7 @@ CONDITIONS = (
     ("Deleting",                       WORK,        ""),
     ("Migrating",                      WORK,        ""),
     ("Pending",                        WORK,        ""),
+    ("*OutOfSync",                     WORK,        ""),
     ("Waiting",                        WORK,        ""),
     ("In-progress",                    WORK,        ""),
     ("InProgress",                     WORK,        ""),
@@ -192,9 +196,11 @@ REASONS = (
     ("NoFail*",                         SUCCESS),
     ("NoIssue*",                        SUCCESS),
     ("New*Available",                  SUCCESS),
+    ("*NotCompleted",                  PASSING),
     ("*Completed",                     SUCCESS),
     ("AsExpected",                     SUCCESS),
     ("Successful",                     SUCCESS),
+    ("Succeeded",                      SUCCESS),
     ("*Missing*",                      TERMINAL),
     ("*Failing",                       TERMINAL),
     ("*InProgress",                    PASSING),
@@ -227,6 +233,7 @@ REASONS = (
     ("NoMatching*",                    TERMINAL),
     ("*CrashLoop*",                     TERMINAL),
     ("*BackOff",                        TERMINAL),
+    ("Blocked",                         TERMINAL),
     ("*Unauthorized",                   TERMINAL),
     ("*Misconfigur*",                   TERMINAL),
     ("*Malformed*",                     TERMINAL),
@@ -285,6 +292,7 @@ PHASES = (
     ("broken",                          FAILURE),
     ("crashed",                         FAILURE),
     ("corrupted",                       FAILURE),
+    ("conflict",                        FAILURE),
     ("critical",                        FAILURE),
     ("down",                            FAILURE),
     ("offline",                         FAILURE),
@@ -315,10 +323,10 @@ PHASES = (
     ("yellow",                         WORK),
     ("submitted",                       WORK),
     ("queued",                          WORK),
+    ("inqueue",                         WORK),
     ("inprogress",                     WORK),
     ("in progress",                    WORK),
     ("scheduled",                      WORK),
-    ("*running",                       SUCCESS),
     ("health_ok",                      SUCCESS),
     ("health_warn",                    FAILURE),
     ("health_err",                     FAILURE),
@@ -334,6 +342,10 @@ PHASES = (
     ("* not *",                        FAILURE),
     ("*already exists*",               FAILURE),
     ("not*",                           WORK),
+    ("never*",                         WORK),
+    ("no longer*",                     WORK),
+    ("*notrunning",                    WORK),
+    ("*running",                       SUCCESS),
     ("*notready",                      WORK),
     ("*not_ready",                     WORK),
     ("pending*",                       WORK),
@@ -351,10 +363,10 @@ PHASES = (
 
 PHASE_FIELDS = ("phase", "state", "health", "status")
 """The fields of a status, and of its parts, that hold a phase; in a status also those that end like these."""
-NOT_NOW = (
-    "desired*", "target*", "previous*", "last*", "old*", "stage*", "*timestamps", "*history", "*transitions",
-)
+NOT_NOW = ("desired*", "target*", "last*", "stage*")
 """Fields that hold a phase of another time. Only a failure counts there, and of what was last work that goes on."""
+PAST = ("previous*", "old*", "*timestamps", "*history", "*transitions")
+"""Fields, in any case, that hold what is over. Nothing counts there."""
 WANTED = (
     #   how many are wanted, and the fields beside it that say how many there are
     ("desiredReplicas",           ("readyReplicas", "availableReplicas", "currentReplicas")),
@@ -374,8 +386,35 @@ WANTED = (
     ("targetReplicas",            ("readyReplicas", "currentReplicas")),
 )
 """Counters of a status, or of a part of it, that say themselves how many are wanted. Fewer are work."""
-FLAGS = {"ready": WORK, "applied": WORK, "readyToUse": WORK, "healthy": FAILURE, "pass": FAILURE, "valid": FAILURE}
-"""The fields of a status that say yes or no, and what no means."""
+COUNTS = ("ready*", "available*", "healthy*", "*Ready", "*Available", "replicas")
+"""The fields of a status, or of a part of it, that hold how many of how many are well: `2/3`. Fewer are work."""
+FLAGS = {
+    #   field           yes means  no means
+    "ready":           (SUCCESS,   WORK),
+    "applied":         (SUCCESS,   WORK),
+    "readyToUse":      (SUCCESS,   WORK),
+    "available":       (SUCCESS,   WORK),
+    "synced":          (SUCCESS,   WORK),
+    "healthy":         (SUCCESS,   FAILURE),
+    "pass":            (SUCCESS,   FAILURE),
+    "valid":           (SUCCESS,   FAILURE),
+    "initialized":     (None,      WORK),
+    "reconciled":      (None,      WORK),
+    "inSync":          (None,      WORK),
+    "outOfSync":       (WORK,      None),
+    "notReady":        (WORK,      None),
+    "progressing":     (WORK,      None),
+    "reconciling":     (WORK,      None),
+    "updating":        (WORK,      None),
+    "degraded":        (FAILURE,   None),
+    "failed":          (FAILURE,   None),
+    "stalled":         (FAILURE,   None),
+    "unhealthy":       (FAILURE,   None),
+    "expired":         (FAILURE,   None),
+    "paused":          (PAUSE,     None),
+    "suspended":       (PAUSE,     None),
+}
+"""The fields of a status that say yes or no, and what that means; None: nothing."""
 ENDS = ("*Job", "*Run", "*Build", "*Backup", "*Restore", "*Task", "*Migration", "*Snapshot", "*Experiment", "*Workflow")
 """Kinds that are there to end: while they are running, they work."""
 LABELS = ("*/status", "*/state", "*-status", "*-state")

@@ -41,14 +41,14 @@ group is empty. After Kubernetes' own type definitions (k8s.io/api)."""
 class KnownRule:
     """The rows of a kind, ready to be asked."""
 
-    __slots__ = ("_beside", "_by_profile", "_is_built_in", "_message", "_rows", "_wanted", "kind")
+    __slots__ = ("_beside", "_by_profile", "_message", "_rows", "_wanted", "is_built_in", "kind")
 
     def __init__(self, kind: KnownKind, *, is_built_in: bool = False) -> None:
         """Take the rows of `kind`, which were checked. They are read when the first object is assessed.
 
         is_built_in: they are not a user's, so Healthy is held against the rest of the status.
         """
-        self.kind, self._wanted, self._is_built_in = kind, wanted_of(kind.rows), is_built_in
+        self.kind, self._wanted, self.is_built_in = kind, wanted_of(kind.rows), is_built_in
         self._beside = tuple(one.strip() for one in kind.beside.split("|"))
         self._message, self._rows = getter(kind.message), tuple[ReadRow, ...]()
         self._by_profile: dict[str, tuple[tuple[ReadRow, str], ...]] = {}
@@ -79,7 +79,7 @@ class KnownRule:
         if verdict == HEALTHY and not profile.follows_argo:
             if stale := _stale(view, at, found):
                 return HealthResult(PROGRESSING, stale.message, (stale, *found))
-            if self._is_built_in and (opposed := contradiction(view, tuple(found), self._beside)):
+            if self.is_built_in and (opposed := contradiction(view, tuple(found), self._beside)):
                 return opposed
         message = row.message(at) or self._said(found, view)
         if at.item is not None and at.name and message and "@" not in row.row.message:

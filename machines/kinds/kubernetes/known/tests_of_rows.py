@@ -13,7 +13,7 @@ Belongs here: reading a test, deciding it, the evidence that it rests on. Does n
     test      subject = word | word    it is one of these words; `nothing` is absent or empty, `something` the opposite
               subject != word | word   it is there, and none of these; `!= absent` is there, even if it is empty
               subject ~ glob | glob    as =, with * and ?
-              subject = .path          both are equal; nothing, 0 and "" are equal here
+              subject = .path          both are equal; nothing, 0 and "" are equal here. With [] it is one of them
               subject < .path          a number below another, or a time before another; nothing is 0. Also <=, >, >=
               stale                    the status, or one of its conditions, is of an older generation
               unobserved               as stale, or nothing says of which generation it is
@@ -283,9 +283,11 @@ def _ordered(one: str, subject: str, order: Callable[[Any, Any], bool], value: s
 
 def _equal(one: str, subject: str, value: str, *, wanted: bool) -> RowTest:
     left, right = operand(subject, one), operand(value, one)
+    many = "[]" in value and "(" not in value
 
     def holds(view: ObjectView) -> bool:
-        return (_plain(left(view)) == _plain(right(view))) is wanted
+        others = right(view) if many else [right(view)]
+        return any(_plain(left(view)) == _plain(other) for other in others) is wanted
 
     label, other = subject.removeprefix("@").lstrip("."), value.removeprefix("@").lstrip(".")
 

@@ -45,6 +45,7 @@ BINDING = (
     Row(".status.schedulerObservedGeneration = something & .status.schedulerObservedGeneration < .metadata.generation", P, argo=NONE),
     Row("",                                                           H,      message="all clusters report that it is well"),
 )
+SCHEDULED = Row("@.name != .status.aggregatedStatus[].clusterName", P, argo=NONE, each=".spec.clusters[]", message="it has not reported yet")
 FAMILIES = (
     Family("Cluster API", "https://cluster-api.sigs.k8s.io/reference/api/crd-relationships", (
         KnownKind("cluster.x-k8s.io", "Cluster", (
@@ -160,10 +161,13 @@ FAMILIES = (
     Family("Karmada", "https://karmada.io/docs/reference/karmada-api/work-resources/resource-binding-v1alpha2/", (
         KnownKind("work.karmada.io", "ClusterResourceBinding", (
             Row(".spec.clusters = nothing",                           P),
-            *BINDING,
+            *BINDING[:4],
+            SCHEDULED,
+            *BINDING[4:],
         )),
         KnownKind("work.karmada.io", "ResourceBinding", (
             *BINDING[:4],
+            SCHEDULED,
             Row(".spec.clusters = something & count(.spec.clusters[]) != count(.status.aggregatedStatus[])", P),
             Row(".spec.clusters = nothing & count(.spec.requiredBy[0].clusters[]) > count(.status.aggregatedStatus[])", P, argo=NONE),
             *BINDING[5:],

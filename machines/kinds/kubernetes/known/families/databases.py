@@ -63,6 +63,10 @@ FAMILIES = (
             Row(f"{PHASE} = completed",                               H),
             Row(f"{PHASE} = failed | walArchivingFailing",            D),
         ), message=".status.error"),
+        KnownKind("postgresql.cnpg.io", "Pooler", (
+            Row(".status.instances < .spec.instances or 1",           P,      message="{.status.instances or 0} of {.spec.instances or 1} instances are there"),
+            Row(".status.instances = something",                      H),
+        )),
     )),
     Family("MariaDB operator", "https://github.com/mariadb-operator/mariadb-operator/blob/main/docs/api_reference.md", (
         KnownKind("k8s.mariadb.com | mariadb.mmontes.io", "MariaDB | MaxScale", MARIADB),
@@ -106,6 +110,7 @@ FAMILIES = (
         KnownKind("elasticsearch.k8s.elastic.co", "Elasticsearch", (
             UNMANAGED,
             Row(".status.phase = Invalid",                            D,      argo=NONE),
+            Row(".status.health = red",                               D,      argo=NONE, message="its health is red"),
             Row(".status.availableNodes = nothing",                   U,      message="it does not say how many nodes are available"),
             Row(".status.availableNodes < sum(.spec.nodeSets[].count)", P),
             Row(".status.availableNodes > sum(.spec.nodeSets[].count)", U,    message="more nodes are available than are wanted"),

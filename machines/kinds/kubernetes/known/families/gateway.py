@@ -1,4 +1,7 @@
-"""Known kinds that let traffic in. Belongs here: Gateway API, Contour, Airlock, Gloo, Istio, OpenShift's routes."""
+"""Known kinds that let traffic in.
+
+Belongs here: MetalLB, Gateway API, Contour, Airlock, Gloo, Istio, OpenShift's routes.
+"""
 
 from phaseline.machines.kinds.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, U, X
 from phaseline.machines.kinds.kubernetes.known.rows import StatusRow as Row
@@ -32,6 +35,17 @@ GLOO = tuple(
     for words, health in (("2 | Rejected", D), ("3 | Warning", D), ("0 | Pending", S), ("1 | Accepted", H))
 )
 FAMILIES = (
+    Family("MetalLB", "https://metallb.io/apis/", (
+        KnownKind("metallb.io | frrk8s.metallb.io", "ConfigurationState | FRRK8sConfiguration", (
+            Row(".status.result = Invalid",                   D,      message="{.status.errorSummary}"),
+            Row(".status.result = Valid",                     H),
+        )),
+        KnownKind("frrk8s.metallb.io", "BGPSessionState", (
+            Row(".status.bfdStatus = Down",                   P,      message="BFD is down with {.status.peer}"),
+            Row(".status.bgpStatus = Established",            H,      message="the session with {.status.peer} is established"),
+            Row(".status.bgpStatus = something",              P,      message="the session with {.status.peer} is {.status.bgpStatus}, not Established"),
+        ), beside="status.*"),
+    )),
     Family("Gateway API", "https://gateway-api.sigs.k8s.io/reference/spec/", (
         KnownKind("gateway.networking.k8s.io", "HTTPRoute", (
             *(Row(f"current & {row.when}", row.health, each=row.each, argo=row.argo, message=row.message) for row in ROUTE[:-1]),

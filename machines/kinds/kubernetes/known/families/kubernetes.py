@@ -82,6 +82,15 @@ FAMILIES = (
             Row("Dangling = False",                                   H),
         )),
     )),
+    Family("Vertical Pod Autoscaler", "https://github.com/kubernetes/autoscaler/blob/master/vertical-pod-autoscaler/docs/api.md", (
+        KnownKind("autoscaling.k8s.io", "VerticalPodAutoscaler", (
+            Row("ConfigUnsupported = True",                           D),
+            Row("NoPodsMatched = True",                               P),
+            Row("FetchingHistory = True",                             P),
+            Row("RecommendationProvided = False | Unknown",           P, message="it recommends nothing yet"),
+            Row("RecommendationProvided = True",                      H, message="it recommends"),
+        )),
+    )),
     Family("CSI snapshots", "https://github.com/kubernetes-csi/external-snapshotter/blob/master/client/apis/volumesnapshot/v1/types.go", (
         KnownKind("snapshot.storage.k8s.io | groupsnapshot.storage.k8s.io", "VolumeSnapshot | VolumeSnapshotContent | VolumeGroupSnapshot | VolumeGroupSnapshotContent", SNAPSHOT),
     )),

@@ -12,7 +12,7 @@ READY = (
 FAMILIES = (
     Family("External Secrets", "https://external-secrets.io/latest/api/spec/", (
         KnownKind("external-secrets.io", "ClusterExternalSecret", (
-            Row(".status.failedNamespaces = something & Ready = True", D, argo="-", message="it failed in {.status.failedNamespaces[0].namespace}: {.status.failedNamespaces[0].reason}"),
+            Row(".status.failedNamespaces = something",       D,      argo="-", message="it failed in {.status.failedNamespaces[0].namespace}: {.status.failedNamespaces[0].reason}"),
             Row(".status.conditions[-1].type = Ready & Ready = True", H),
             Row("NotReady = True",                            D),
             Row("PartiallyReady = True",                      D),

@@ -1,6 +1,6 @@
 """Known kinds that run programs.
 
-Belongs here: OpenKruise, OpenShift, Knative, KServe, Spark, Flink, KEDA, Flagger, jobs.
+Belongs here: Kueue, OpenKruise, OpenShift, Knative, KServe, Spark, Flink, KEDA, Flagger, jobs.
 
 Does not: Kubernetes' own workloads (`health`), Argo's (`argo`).
 """
@@ -35,6 +35,15 @@ def in_range(enabled: str, least: str, most: str) -> tuple[Row, ...]:
 
 
 FAMILIES = (
+    Family("Kueue", "https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta1/", (
+        KnownKind("kueue.x-k8s.io", "ClusterQueue | LocalQueue | AdmissionCheck | MultiKueueCluster", (
+            Row(".spec.stopPolicy = Hold | HoldAndDrain",             S,      message="its stopPolicy is {.spec.stopPolicy}"),
+            Row("Active = False & Active.reason = Stopped | ClusterQueueIsStopped", S),
+            Row("Active = False & Active.reason = Terminating",       P),
+            Row("Active = False",                                     D),
+            Row("Active = True",                                      H),
+        )),
+    )),
     Family("OpenKruise", "https://openkruise.io/docs/user-manuals/cloneset", (
         KnownKind("apps.kruise.io", "AdvancedCronJob", (
             Row(".status.lastScheduleTime = nothing & .spec.paused = true", S, message="it is paused"),
