@@ -7,7 +7,7 @@ Nothing is said where all events are decided. The words stand on stderr, so JSON
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from typing import Any
 
 from phaseline.engine.log import when
@@ -15,7 +15,6 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import When
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import staying_connected
 from phaseline.engine.surfaces.cli import similar_ids, terminal
 from phaseline.engine.surfaces.cli.failures import DOCTOR
 from phaseline.engine.surfaces.client.entity_view import EntityView
@@ -31,29 +30,20 @@ PATIENCE = 2.0
 
 
 @asynccontextmanager
-async def answering(settings: Settings, *, follows: bool = False) -> AsyncIterator[ReadingClient]:
-    """A client for one answer: it does not wait for its server for ever, and suggests an id for one that is unknown.
-
-    follows: whether the command goes on after its answer, through outages of the server.
-    """
-    async with (
-        ReadingClient.open(settings) as client,
-        similar_ids.suggested(client),
-        nullcontext() if follows else staying_connected(session_of(client).wire),
-    ):
+async def answering(settings: Settings) -> AsyncIterator[ReadingClient]:
+    """A client for one answer. It suggests an id for one that is unknown."""
+    async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
         yield client
 
 
 @asynccontextmanager
-async def reading(
-    settings: Settings, about: str | None, at: When | None, *, follows: bool = False
-) -> AsyncIterator[ReadingClient]:
+async def reading(settings: Settings, about: str | None, at: When | None) -> AsyncIterator[ReadingClient]:
     """A client for a read of the latest states, or of those at a moment. At the end says what is not decided yet.
 
-    about: the id in whose tree the read is; None for all trees. follows: as for `answering`. Raises `NoAnswer` instead
+    about: the id in whose tree the read is; None for all trees. Raises `NoAnswer` instead
     of `NotFound` where events are waiting that may create what was not found.
     """
-    async with answering(settings, follows=follows) as client, beside({"": client}, about, at):
+    async with answering(settings) as client, beside({"": client}, about, at):
         yield client
 
 
