@@ -47,7 +47,7 @@ def history(
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
-        async with undecided.answering(settings) as client:
+        async with undecided.reading(settings, entity_id, None) as client:
             name = kind or await client.kind_of(entity_id)
             records = client.history(name, entity_id, clock=clock)
             if output.is_data:

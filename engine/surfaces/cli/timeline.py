@@ -72,7 +72,7 @@ def timeline(
     """
 
     async def work() -> None:
-        async with undecided.answering(settings) as client:
+        async with undecided.reading(settings, entity_id, end) as client:
             found = await client.timeline(entity_id, start=start, end=end, depth=depth, clock=clock)
             if kind is not None:
                 latest.check_name(client.kinds, kind, entity_id)

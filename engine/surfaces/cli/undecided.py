@@ -23,6 +23,7 @@ from phaseline.schemas.errors import NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import timestamp
 
 START = "start one with `phaseline worker`, or a whole system with `phaseline up`"
+WAITING, UNSEEN = "events are waiting", "it cannot be seen whether events are waiting"
 NAMED = 8
 """The most partitions that a line names."""
 PATIENCE = 2.0
@@ -30,20 +31,18 @@ PATIENCE = 2.0
 
 
 @asynccontextmanager
-async def answering(settings: Settings) -> AsyncIterator[ReadingClient]:
-    """A client for one answer. It suggests an id for one that is unknown."""
-    async with ReadingClient.open(settings) as client, similar_ids.suggested(client):
-        yield client
-
-
-@asynccontextmanager
 async def reading(settings: Settings, about: str | None, at: When | None) -> AsyncIterator[ReadingClient]:
-    """A client for a read of the latest states, or of those at a moment. At the end says what is not decided yet.
+    """A client for a read up to now, or to a moment. At the end says what is not decided yet.
 
-    about: the id in whose tree the read is; None for all trees. Raises `NoAnswer` instead
-    of `NotFound` where events are waiting that may create what was not found.
+    about: the id in whose tree the read is; None for all trees. at: the moment, or None; of one before the log begins
+    it says that nothing is known. Raises `NoAnswer` instead of `NotFound` where events are waiting that may create what
+    was not found. An id that is unknown gets a suggestion.
     """
-    async with answering(settings) as client, beside({"": client}, about, at):
+    async with (
+        ReadingClient.open(settings) as client,
+        similar_ids.suggested(client),
+        beside({"": client}, about, at),
+    ):
         yield client
 
 
@@ -52,6 +51,10 @@ async def beside(clients: Mapping[str, ReadingClient], about: str | None, at: Wh
     """A block that reads by these clients, by name of the cell: as `reading` for each of them."""
     if at is not None:
         yield
+        for name, client in clients.items():
+            if not (await client.moment(at)).place:
+                log = f"the log of {name}" if name else "the log"
+                terminal.say(f"{log} begins later: nothing is known of that time")
         return
     asking = await _asked_all(clients, about)
     try:
@@ -124,13 +127,14 @@ def lines(found: Backlog) -> Iterator[str]:
         if found.workers:
             yield f"no worker owns {_partitions(found.unowned)} at the moment; {DOCTOR}"
         else:
-            waiting = "events are waiting" if found.events else "nothing is waiting, but what is published will be"
-            yield f"no worker is running ({waiting}): {START}"
-    elif found.events:
+            nothing = "nothing is waiting, but what is published will be" if found.is_seen else UNSEEN
+            yield f"no worker is running ({WAITING if found.events else nothing}): {START}"
+    elif found.events and not found.silent:
         several = "events are" if found.events > 1 else "event is"
         yield f"{found.events:,} {several} on the way; ask again in a moment, or publish with --wait"
     if found.silent:
-        yield f"the worker of {_partitions(found.silent)} is loading, or does not answer; {DOCTOR}"
+        waiting = f" ({WAITING if found.events else UNSEEN})" if found.events or not found.is_seen else ""
+        yield f"the worker of {_partitions(found.silent)} is loading, or does not answer{waiting}; {DOCTOR}"
 
 
 def say_unanswered(view: EntityView[Any]) -> None:

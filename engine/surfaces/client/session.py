@@ -126,11 +126,10 @@ class Session(msgspec.Struct):
         installation = await self.installation()
         log, filters = Log(installation), wanted.filters(installation)
         if start not in (NOW, START):
-            named = parse(start)
-            if isinstance(named, int):
-                from phaseline.engine.log import as_of  # noqa: PLC0415  # as in `moment`
+            from phaseline.engine.log import as_of  # noqa: PLC0415  # as in `moment`
 
-                await as_of.check_place(installation, named, beyond=1)
+            named = parse(start)
+            await as_of.check_begin(installation, named)
             await log.check_at_hand(named)
         return log.reader(filters, start, feed_of(installation.prefix, filters), follows=follow)
 
