@@ -12,9 +12,15 @@ from tests.support.own_installation import Client
 LATER = "2099-01-01T00:00Z"
 
 
-async def test_nothing_known_is_not_good(wire: Wire, settings: Settings, shell: Shell) -> None:
+@pytest.fixture
+def alone(settings: Settings) -> Shell:
+    """Commands where no worker runs."""
+    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
+
+
+async def test_nothing_known_is_not_good(wire: Wire, settings: Settings, alone: Shell) -> None:
     await provision(wire, settings)
-    said = await shell("overview")
+    said = await alone("overview")
     assert (said.code, said.out) == (0, "0 entities in 0 trees\nnothing is known\n"), said
 
 
@@ -65,3 +71,20 @@ async def test_a_client_does_not_wait_for_a_time_to_come(client: Client) -> None
     ):  # fmt: skip
         with pytest.raises(InvalidInput, match="is in the future"):
             await anext(aiter(records))
+
+
+@pytest.mark.parametrize("role", ["EVENTS", "LOG", "STATE"])
+async def test_a_stream_that_was_deleted_is_named(wire: Wire, settings: Settings, alone: Shell, role: str) -> None:
+    await provision(wire, settings)
+    gone = settings.stream(role)
+    await wire.api(f"STREAM.DELETE.{gone}")
+    reads = ("get", "c1"), ("list",), ("watch", "--no-follow"), ("doctor",), ("admin", "streams")
+    for words in (*reads, ("publish", "cluster", "create", "c1")) if role == "EVENTS" else reads:
+        said = await alone(*words)
+        assert (said.code, f"but not {gone}: was that deleted?" in said.err + said.out) == (6, True), said
+
+
+async def test_where_no_worker_answers_that_is_said(wire: Wire, settings: Settings, alone: Shell) -> None:
+    await provision(wire, settings)
+    said = await alone("admin", "sources")
+    assert (said.code, said.out, "no worker answers on" in said.err) == (3, "", True), said
