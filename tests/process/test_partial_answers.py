@@ -1,6 +1,7 @@
 """What commands and clients say of what they do not know: nothing at all, a time before the log, a time to come."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +89,16 @@ async def test_where_no_worker_answers_that_is_said(wire: Wire, settings: Settin
     await provision(wire, settings)
     said = await alone("admin", "sources")
     assert (said.code, said.out, "no worker answers on" in said.err) == (3, "", True), said
+
+
+async def test_what_was_archived_is_missing_for_programs_too(client: Client, shell: Shell, tmp_path: Path) -> None:
+    for trigger in ("create", "created", "update"):
+        await client.publish_and_wait("cluster", trigger, "c1")
+    archived = await shell("log", "archive", "--keep", "0s", "--to", str(tmp_path / "archive"))
+    assert archived.code == 0, archived
+    for words in (("history", "c1"), ("history", "c1", "--json"), ("timeline", "c1"), ("timeline", "c1", "--json")):
+        said = await shell(*words)
+        told = "versions 1 to 2 are no longer in the log" if words[0] == "history" else "the last record of each entity"
+        assert (said.code, told in said.err) == (0, True), said
+        whole = await shell(*words, "--archive", str(tmp_path / "archive"))
+        assert (whole.code, whole.err) == (0, ""), whole
