@@ -169,9 +169,11 @@ class RequestTimedOut(NoAnswer):
 
 
 class NoResponders(NoAnswer):
-    """no service answers on {subject}: JetStream is off, or its leader is not available at the moment"""
+    """no service answers on {subject}: JetStream is off, or the stream is not there, or without a leader just now"""
 
     subject: str
+
+    no_worker = case("no worker answers on {subject}: start one with `phaseline worker`, or see what hinders those")
 
 
 class NoJetStream(NoResponders):
@@ -498,6 +500,11 @@ class NotProvisioned(SetupError):
 
     doctor = True
     prefix: str
+
+    streams_missing = case(
+        "the installation {prefix!r} has {there}, but not {missing}: was that deleted? a worker that starts makes it",
+        remedy='docs/trouble.md says under "What is missing" what is lost by that, and what is not',
+    )  # fmt: skip
 
     no_notices = case("no notices are made yet: `phaseline notify --rules FILE` makes them", doctor=False)
 

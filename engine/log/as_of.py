@@ -71,6 +71,15 @@ async def check_place(installation: Installation, place: int, *, beyond: int = 0
         await asyncio.sleep(PAUSE)
 
 
+async def check_begin(installation: Installation, start: int | Time) -> None:
+    """Raise `InvalidInput` where no record can begin yet: at a place beyond the next one, at a time to come."""
+    if isinstance(start, int):
+        await check_place(installation, start, beyond=1)
+    elif start.ns > time.time_ns():
+        when = timestamp(start.ns)
+        check_reached(when, await resolve(installation, when))
+
+
 async def _in_stream(installation: Installation, named: int | Time) -> Moment:
     """The moment, from the stream."""
     end = await last_sequence(installation.wire, installation.layout.log)

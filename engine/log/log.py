@@ -55,12 +55,14 @@ class Log(NamedTuple):
 
     installation: Installation
 
-    def reader(self, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = ()) -> StreamReader:
-        """A reader of the records on these subjects, not open yet."""
+    def reader(
+        self, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = (), *, follows: bool = False
+    ) -> StreamReader:
+        """A reader of the records on these subjects, not open yet. follows: as for `reader_of`."""
         installation = self.installation
         if installation.archive is None or start == "now":
-            return reader_of(installation.wire, installation.layout.log, filters, start, feed)
-        return ArchiveReader(installation, installation.archive, filters, start, feed)
+            return reader_of(installation.wire, installation.layout.log, filters, start, feed, follows=follows)
+        return ArchiveReader(installation, installation.archive, filters, start, feed, follows=follows)
 
     async def trimmed(self) -> ArchiveNote | None:
         """The note of what was trimmed; None if nothing was."""
@@ -158,11 +160,11 @@ class ArchiveReader:
 
     def __init__(
         self, installation: Installation, archive: LogArchive, filters: Sequence[str], start: int | str,
-        feed: Sequence[str],
+        feed: Sequence[str], *, follows: bool,
     ) -> None:  # fmt: skip
         """The arguments are those of `Log.reader`."""
         self._installation, self._archive, self.stream = installation, archive, installation.layout.log
-        self._filters, self._start, self._feed = filters, start, feed
+        self._filters, self._start, self._feed, self._follows = filters, start, feed, follows
         self._past: AsyncIterator[list[Stored]] | None = None
         self._held = deque[Stored]()
         self._rest: StreamReader
@@ -181,7 +183,9 @@ class ArchiveReader:
             self._past = archive.messages(self._filters, start, archive.place)
             start = archive.place + 1
         self._first = max(self._first, archive.place + 1)
-        rest = reader_of(installation.wire, self.stream, self._filters, start, self._feed)
+        rest = reader_of(
+            installation.wire, self.stream, self._filters, start, self._feed, follows=self._follows
+        )  # fmt: skip
         self._rest = await self._stack.enter_async_context(rest)
         try:
             await self._fill()

@@ -168,13 +168,16 @@ class Watch(Generic[R]):
 
     def __init__(
         self,
-        reader: Callable[[RecordFilter, int | str], Awaitable[StreamReader]],
+        reader: Callable[[RecordFilter, int | str, bool], Awaitable[StreamReader]],
         wanted: RecordFilter,
         start: When,
         *,
         follow: bool,
     ) -> None:
-        """`reader` makes a reader that is not open yet. follow: whether to wait for further records at the end."""
+        """`reader` makes a reader that is not open yet. follow: whether to wait for further records at the end.
+
+        Such a watch waits for its server too. One that ends gives up instead (`stream_reader.reader_of`).
+        """
         self._make, self._wanted, self._start, self._follow = reader, wanted, first(start), follow
         self._reader: StreamReader | None = None
         self._messages = deque[Stored]()
@@ -192,7 +195,7 @@ class Watch(Generic[R]):
 
     async def _open(self) -> StreamReader:
         if self._reader is None:
-            reader = await self._make(self._wanted, self._start)
+            reader = await self._make(self._wanted, self._start, self._follow)
             self._reader = await reader.__aenter__()
         return self._reader
 

@@ -129,11 +129,14 @@ def check_order(start: When | None, end: When | None, after: Moment, up_to: Mome
     last = parse(NOW if end is None else end)
     if isinstance(first, Time) and last == END:
         last = Time(max(up_to.time_ns, time_ns()))
+    if isinstance(last, Time) and first == END:
+        first = Time(max(after.time_ns, time_ns()))
     if isinstance(first, Time) and isinstance(last, Time):
         if first.ns >= last.ns + last.width:
             raise InvalidInput.start_after_end(start=timestamp(first.ns), end=timestamp(last.ns))
     elif last != END and after.place > up_to.place:
-        raise InvalidInput.start_after_end(start=f"place {after.place}", end=f"place {up_to.place}")
+        named = first if isinstance(first, int) and 0 < first < END else after.place
+        raise InvalidInput.start_after_end(start=f"place {named}", end=f"place {up_to.place}")
 
 
 def check_reached(when: When, moment: Moment) -> None:

@@ -7,6 +7,7 @@ there is nothing more is believed only if the leader says so.
 
 import asyncio
 import secrets
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -69,17 +70,19 @@ class Reader:
 
     def __init__(
         self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", least: int = 0,
-        room: int = BUFFER,
+        room: int = BUFFER, patience: float | None = None,
     ) -> None:  # fmt: skip
         """Read the messages whose subject matches one of `filters`; all messages if there is none.
 
         least: a message of them that was there. In a cluster the end is not before it, whoever answers for the leader;
         if it was deleted since, that is believed after a while.
         room: how many messages are buffered or requested, at most.
+        patience: seconds of trying in vain to go on, after which `take` raises why; None: it waits for ever.
         """
         self._room = max(LEAST_BUFFER, room)
         self._batch, self._most_bytes = min(consumer.BATCH, self._room // 3), min(BUFFER_BYTES, _BYTES_EACH * room)
         self._wire, self.stream, self._filters, self._start = wire, stream, list(filters), start
+        self._patience = patience
         self._buffer: deque[Stored] = deque()
         self._arrived = asyncio.Event()
         self._name, self._inbox, self._sid = "", "", 0
@@ -111,7 +114,7 @@ class Reader:
         self._failure: PhaselineError | None = None
         self._broken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._unhook: Callable[[], None] = self._broken.set
+        self._unhook: Sequence[Callable[[], None]] = ()
 
     async def __aenter__(self) -> Self:
         """Create the consumer; raises as `Wire.api` does."""
@@ -121,13 +124,14 @@ class Reader:
         self._least = max(self._known if self._wire.clustered else 0, await self._last_of_leader())
         await self._open()
         self._arrived.clear()  # an empty stream has set it, but the first `take` must wait for a message
-        self._unhook = self._wire.on_reconnect(self._broken.set)
+        self._unhook = [self._wire.on_disconnect(self._broken.set), self._wire.on_reconnect(self._broken.set)]
         self._tasks = [asyncio.create_task(self._check_silence()), asyncio.create_task(self._restart())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Delete the consumer. Where that fails the server deletes it later."""
-        self._unhook()
+        for unhook in self._unhook:
+            unhook()
         # Not kept: the errors of cancelled tasks lead back here, and garbage in circles is collected rarely.
         tasks, self._tasks = self._tasks, []
         for task in tasks:
@@ -368,16 +372,18 @@ class Reader:
 
     async def _restart(self) -> None:
         """Start again with a new consumer whenever the reader is broken."""
+        since = 0.0
         while True:
             await self._broken.wait()
-            self._broken.clear()
+            since = since or time.monotonic()
             try:
-                await self._wire.until_connected()
+                await self._wire.until_connected(self._patience)
+                self._broken.clear()
                 await self._close()
                 await self._open()
                 await self._check_length()
             except (NoAnswer, ApiFailed) as error:
-                if NoAnswer.log_put_back.made(error):
+                if NoAnswer.log_put_back.made(error) or is_over(self._patience, since):
                     self._fail(error)
                     return
                 log.info("reader_retry", stream=self.stream, error=str(error))
@@ -390,3 +396,10 @@ class Reader:
                 log.exception("reader_failed", stream=self.stream, error=repr(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()
+            else:
+                since = 0.0
+
+
+def is_over(patience: float | None, since: float) -> bool:
+    """Whether so many seconds have passed since a time of the monotonic clock; never if there is no patience to end."""
+    return patience is not None and time.monotonic() >= since + patience

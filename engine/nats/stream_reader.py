@@ -8,6 +8,7 @@ there is nothing more is believed only if the leader says so.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Protocol, Self
@@ -17,7 +18,7 @@ import msgspec
 from phaseline.engine import logs
 from phaseline.engine.nats.api_reply import Reply
 from phaseline.engine.nats.direct_get import PENDING, direct, gather, message_from_leader
-from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored
+from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored, is_over
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NoAnswer
 from phaseline.schemas.records import nanoseconds
@@ -48,12 +49,15 @@ class DirectReader:
     """Reads each message once, in the order of the stream, as `reader.Reader` does, without a consumer.
 
     feed: subjects on which a message arrives whenever there may be something new. What arrives there is not read.
+    patience: as for `Reader`.
     """
 
     def __init__(
-        self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = ()
-    ) -> None:
+        self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = (),
+        patience: float | None = None,
+    ) -> None:  # fmt: skip
         self._wire, self.stream, self._start, self._feed = wire, stream, start, feed
+        self._patience = patience
         self._cursors = [_Cursor(filter_) for filter_ in filters or [">"]]
         self._ready: deque[Stored] = deque()
         self._complete = self._end = 0
@@ -115,11 +119,14 @@ class DirectReader:
         return self._end if first is None else first - 1
 
     async def _fill_patiently(self) -> None:
+        since = time.monotonic()
         while True:
             try:
-                await self._wire.until_connected()
+                await self._wire.until_connected(self._patience)
                 await self._fill()
             except (NoAnswer, ApiFailed) as error:
+                if is_over(self._patience, since):
+                    raise
                 log.info("reader_retry", stream=self.stream, error=str(error))
                 await asyncio.sleep(RETRY)
             else:
@@ -230,15 +237,18 @@ class StreamReader(Protocol):
 
 def reader_of(
     wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = (),
-    least: int = 0, room: int = BUFFER,
+    least: int = 0, room: int = BUFFER, *, follows: bool = False,
 ) -> StreamReader:  # fmt: skip
     """A reader, not open yet. feed: where the server tells of new messages, for users without consumers.
 
     least, room: as for `Reader`.
+    follows: whether it goes on after the end. Such a reader waits for its server for ever; one that reads to the end
+    is an answer, and gives up when it could not go on for as long as a request may take.
     """
+    patience = None if follows else wire.settings.request_timeout
     if wire.has_consumers:
-        return Reader(wire, stream, filters, start, least, room)
-    return DirectReader(wire, stream, filters, start, feed)
+        return Reader(wire, stream, filters, start, least, room, patience)
+    return DirectReader(wire, stream, filters, start, feed, patience)
 
 
 async def read_all(

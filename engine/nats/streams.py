@@ -141,9 +141,11 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     """The layout of an existing installation; raises `NotProvisioned` if there is none, and `SetupError`."""
     wire.require(*MINIMUM_SERVER)
     layout = layout_of(settings, 1)
-    found = await _own_events(wire, layout)
-    if found is None or await _config(wire, layout.state) is None:
-        raise NotProvisioned(prefix=settings.prefix)
+    found, *others = await asyncio.gather(
+        _own_events(wire, layout), _config(wire, layout.state), _is_there(wire, layout.log)
+    )
+    if found is None or not all(others):
+        raise await _lacking(wire)
     return layout_of(settings, _partitions(found, settings), kept_feed(found))
 
 
@@ -175,7 +177,20 @@ async def _missing(wire: Wire) -> PhaselineError:
         domain = ""
     if domain.startswith(domains):
         return SetupError.edge_store_missing(edge=domain.removeprefix(domains))
-    return NotProvisioned(prefix=wire.settings.prefix)
+    return await _lacking(wire)
+
+
+async def _lacking(wire: Wire) -> PhaselineError:
+    """The error for an installation that lacks streams: some that were deleted, or all."""
+    prefix, names = wire.settings.prefix, [wire.settings.stream(one) for one in ("EVENTS", "LOG", "STATE")]
+    try:
+        there = [name for name in names if await _is_there(wire, name)]
+    except PhaselineError:
+        there = []
+    if not there or there == names:
+        return NotProvisioned(prefix=prefix)
+    missing = " and ".join(name for name in names if name not in there)
+    return NotProvisioned.streams_missing(prefix=prefix, there=" and ".join(there), missing=missing)
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:
@@ -207,6 +222,14 @@ async def _config(wire: Wire, name: str) -> dict[str, Any] | None:
     """The configuration of a stream; None if it does not exist."""
     info = await report.info_of(wire, name)
     return None if info is None else info["config"]
+
+
+async def _is_there(wire: Wire, name: str) -> bool:
+    """Whether a stream exists; also where this user may not ask."""
+    try:
+        return await report.info_of(wire, name) is not None
+    except NotPermitted:
+        return True
 
 
 async def _create(wire: Wire, name: str, config: dict[str, Any]) -> None:

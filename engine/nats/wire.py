@@ -302,6 +302,8 @@ class Wire:
             timer.cancel()
             del self._waiting[inbox]
         if not reply.data and reply.headers.get(frames.STATUS) == "503":
+            if subject.startswith(f"{self.settings.prefix}.status."):
+                raise NoResponders.no_worker(subject=subject)
             raise NoResponders(subject=subject)
         return reply
 

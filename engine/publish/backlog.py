@@ -6,6 +6,7 @@ One request to each partition is enough where workers run. Only where nobody ans
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -29,8 +30,8 @@ from phaseline.schemas.errors import (
 
 PATIENCE = 5.0
 """Seconds in which a worker must answer. One that does not is frozen. What was read is shown before the wait."""
-MOST = 16
-"""Of how many partitions without an owner the streams are read."""
+AT_ONCE = 16
+"""Of how many partitions that nobody answers for the streams are read at once."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
@@ -49,15 +50,17 @@ class OldestEvent(NamedTuple):
 class Backlog(NamedTuple):
     """What is not decided yet in some partitions.
 
-    events: how many are waiting, as far as that is known; of a partition without an owner one is counted. silent: the
+    events: how many are waiting, as far as that is known; where nobody answers, at least one is counted. silent: the
     partitions whose owner does not answer, or is loading the states. unowned: the partitions without an owner.
     workers: how many workers are alive, if there are unowned partitions; None if this is not known.
+    is_seen: whether it could be seen that nothing waits, if no events are counted.
     """
 
     events: int
     silent: tuple[int, ...] = ()
     unowned: tuple[int, ...] = ()
     workers: int | None = None
+    is_seen: bool = True
 
 
 async def backlog(installation: Installation, about: str | None = None) -> Backlog:
@@ -75,12 +78,14 @@ async def backlog(installation: Installation, about: str | None = None) -> Backl
             unowned.append(number)
         elif isinstance(answer, NoAnswer):
             silent.append(number)
-    if not unowned:
-        return Backlog(events, tuple(silent))
-    workers, waiting = await asyncio.gather(_workers(installation), _without_owner(installation, unowned))
+    if not (silent or unowned):
+        return Backlog(events)
+    waiting = await _in_streams(installation, [*silent, *unowned])
+    events, is_seen = events + len(waiting or ()), waiting is not None
+    workers = await _workers(installation) if unowned else None
     if workers is None and not waiting:
-        return Backlog(events, tuple(silent))  # perhaps this account cannot reach the workers
-    return Backlog(events + len(waiting), tuple(silent), tuple(unowned), workers)
+        return Backlog(events, tuple(silent), is_seen=is_seen)  # perhaps this account cannot reach the workers
+    return Backlog(events, tuple(silent), tuple(unowned), workers, is_seen)
 
 
 class _Answer(msgspec.Struct):
@@ -153,16 +158,20 @@ async def _workers(installation: Installation) -> int | None:
         return None
 
 
-async def _without_owner(installation: Installation, partitions: list[int]) -> list[OldestEvent]:
-    """The oldest undecided event of each partition that has one; none where this user may not look."""
-    if len(partitions) > MOST:
-        return []
-    asked = (first_waiting(installation, partition) for partition in partitions)
-    found = await asyncio.gather(*asked, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException) and not isinstance(one, NoAnswer | SetupError | ApiFailed):
-            raise one
-    return [one for one in found if isinstance(one, OldestEvent)]
+async def _in_streams(installation: Installation, partitions: Sequence[int]) -> list[OldestEvent] | None:
+    """The oldest undecided events of the first partitions that have one; None if nobody can see that there is none."""
+    is_seen = True
+    for first in range(0, len(partitions), AT_ONCE):
+        asked = (first_waiting(installation, one) for one in partitions[first : first + AT_ONCE])
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        for one in found:
+            if isinstance(one, BaseException):
+                if not isinstance(one, NoAnswer | SetupError | ApiFailed):
+                    raise one
+                is_seen = False
+        if waiting := [one for one in found if isinstance(one, OldestEvent)]:
+            return waiting
+    return [] if is_seen else None
 
 
 async def first_waiting(installation: Installation, partition: int) -> OldestEvent | None:

@@ -100,7 +100,7 @@ def follow(installation: Installation, root: str, start: int | str = NOW) -> Str
     # All rejections of the partition: that of an event that could not be read may not name the tree.
     rejections = f"{prefix}.log.{partition}.rejection.>"
     filters = [transitions, f"{transitions}.>", marks, f"{marks}.>", rejections, subjects.checkpoint(partition)]
-    return reader_of(installation.wire, installation.layout.log, filters, start)
+    return reader_of(installation.wire, installation.layout.log, filters, start, follows=True)
 
 
 async def whereabouts(installation: Installation, sequence: int) -> tuple[str, str]:

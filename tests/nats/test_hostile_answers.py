@@ -71,7 +71,7 @@ async def test_owners_that_answer_anything(settings: Settings, wire: Wire) -> No
         while bodies:
             with pytest.raises(NoAnswer):
                 await owner_of(installation, 0)
-            assert await backlog(installation) == Backlog(0, silent=(0,))
+            assert await backlog(installation) == Backlog(1, silent=(0,))  # the streams say that one waits
             if len(bodies) % 8 == 0:
                 assert (await api.get("/v1/summary"))["partitions"][0]["worker"] is None
             if not bodies[0].isdigit() or len(bodies[0]) > 20:

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +104,12 @@ async def test_each_cell_has_its_own_api(cells: dict[str, Settings]) -> None:
 
 
 async def frames(
-    api: CellsApi, headers: dict[str, str] | None = None, *, from_: str | None = None
+    api: CellsApi, headers: dict[str, str] | None = None, *, from_: str | None = None, to: str | None = None
 ) -> AsyncGenerator[dict[str, Any], None]:
     """The events of a stream: id, event, data."""
     found: dict[str, Any] = {}
     wanted = {"Accept": "text/event-stream", **(headers or {})}
-    query = {} if from_ is None else {"from": from_}
+    query = {name: when for name, when in (("from", from_), ("to", to)) if when is not None}
     async with api.http.stream("GET", "/v1/transitions", params=query, headers=wanted) as answer:
         assert answer.status_code == 200
         async for line in answer.aiter_lines():
@@ -152,11 +153,25 @@ async def test_one_stream_has_the_records_of_all_cells_and_is_resumed(cells: dic
         lines = await api.http.get(
             "/v1/transitions", params={"from": "start"}, headers={"Accept": "application/x-ndjson"}
         )
-        found = [json.loads(line) for line in lines.text.splitlines()]
+        *found, away = [json.loads(line) for line in lines.text.splitlines()]
+        assert (away["cell"], "north" in lines.headers["phaseline-place"]) == ("north", False)
+        assert away["away"]
         assert sorted((one["cell"], one["logsequence"]) for one in found) == sorted([*first, *then])
         assert {part.partition("=")[0] for part in lines.headers["phaseline-place"].split(",")} == {"east", "west"}
         refused = await api.http.get("/v1/transitions", headers={"Accept": "application/json"})
         assert refused.status_code == 400
+        for asked in ({"to": "5"}, {"from": "2020-01-02", "to": "2020-01-01"}):
+            refused = await api.http.get("/v1/transitions", params=asked)
+            assert refused.status_code == 400, refused.text
+
+
+async def test_a_stream_of_all_cells_ends_where_it_is_told_to(settings: Settings) -> None:
+    async with two_cells(settings) as both, cells_api(both, 2) as api, asyncio.timeout(LIMIT):
+        now = datetime.now(UTC).isoformat()
+        async with aclosing(frames(api, from_="start", to=now)) as stream:
+            found = [one async for one in stream]
+        assert sorted(one["data"]["cell"] for one in found if one["event"] == "batch") == ["east", "west"]
+        assert found[-1]["event"] == "bye"
 
 
 async def test_a_stream_tells_of_a_cell_that_goes_and_misses_nothing(

@@ -295,6 +295,9 @@ async def test_bad_streams_have_an_answer(api: Api) -> None:
         ("/v1/transitions?from=soon", {}, 400, "'soon' is none of"),
         ("/v1/transitions?from=2099-01-01", {}, 400, "2099-01-01T00:00:00Z is in the future"),
         ("/v1/transitions?from=9&to=3", {}, 400, "nothing can be read from place 9 to place 3"),
+        ("/v1/transitions?from=2020-01-02&to=2020-01-01", {}, 400, "earlier: exchange them"),  # no record between
+        ("/v1/transitions?from=now&to=5m", {}, 400, "earlier: exchange them"),
+        ("/v1/transitions?to=1", {"Last-Event-ID": "3"}, 400, "from place 3 to place 1"),
         ("/v1/transitions", {"Last-Event-ID": "x"}, 400, "Last-Event-ID: must be a place"),
         ("/v1/strip?buckets=0", {}, 400, "must be 1 to 2000"),
     ]

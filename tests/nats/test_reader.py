@@ -5,6 +5,7 @@ import gc
 import weakref
 from dataclasses import replace
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -190,6 +191,46 @@ async def test_an_absent_stream_is_an_error(wire: Wire, kind: Kind) -> None:
     with pytest.raises(ApiFailed, match="stream not found"):
         async with kind(wire, "nowhere", []):
             pass
+
+
+async def test_who_reads_to_the_end_gives_up_a_stream_that_is_deleted(
+    wire: Wire, settings: Settings, kind: Kind
+) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 3 * BUFFER)
+    async with asyncio.timeout(LIMIT), kind(wire, stream, [], patience=0.5) as reader:
+        await take(reader, 1)
+        await wire.api(f"STREAM.DELETE.{stream}")
+        with pytest.raises((ApiFailed, NoAnswer)):
+            await take(reader, 3 * BUFFER)
+
+
+async def test_who_reads_to_the_end_gives_up_a_server_that_stays_away(
+    settings: Settings, wire: Wire, kind: Kind
+) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 3 * BUFFER)
+    async with proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy:
+        far = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))
+        async with Wire.open(far) as cut, asyncio.timeout(LIMIT), kind(cut, stream, [], patience=0.5) as reader:
+            await take(reader, 1)
+            proxy.hang_up()
+            with pytest.raises(NoAnswer, match="NATS"):
+                await take(reader, 3 * BUFFER)
+
+
+async def test_who_reads_to_the_end_goes_on_if_the_server_is_back_in_time(
+    settings: Settings, wire: Wire, kind: Kind
+) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 3 * BUFFER)
+    async with proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy:
+        far = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))
+        async with Wire.open(far) as cut, asyncio.timeout(LIMIT), kind(cut, stream, [], patience=LIMIT) as reader:
+            found = await take(reader, 1)
+            proxy.hang_up()
+            await proxy.listen()
+            assert numbers(found + await take(reader, 3 * BUFFER - 1)) == list(range(3 * BUFFER))
 
 
 async def test_the_reader_survives_the_deletion_of_its_consumer(wire: Wire, settings: Settings) -> None:

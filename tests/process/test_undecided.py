@@ -70,6 +70,34 @@ async def test_where_no_worker_runs(wire: Wire, two: Settings) -> None:
     assert (before.code, "not decided" in before.err) == (0, False)
 
 
+async def test_nothing_is_said_to_wait_before_all_partitions_were_looked_at(wire: Wire, settings: Settings) -> None:
+    many = replace(settings, partitions=40)
+    await provision(wire, many)
+    shell, late = shell_of(many), next(name for name in NAMES if partition_of_id(name, 40) > 31)
+    assert IDLE in (await shell("list")).err
+    assert (await shell("publish", "cluster", "create", late)).code == 0
+    for words in (("list",), ("overview", "--json"), ("levels",), ("changes",), ("rejections", "--summary")):
+        said = await shell(*words)
+        assert (said.code, NOBODY in said.err) == (0, words[0] != "rejections"), said
+    for words in (("why", late), ("history", late), ("timeline", late)):
+        said = await shell(*words)
+        assert (said.code, NOBODY in said.err) == (3, True), said
+
+
+async def test_of_a_worker_that_does_not_answer_the_streams_say_whether_events_wait(wire: Wire, two: Settings) -> None:
+    installation = Installation(wire, await provision(wire, two), BUILT_IN_KINDS)
+    for number in range(2):
+        await wire.subscribe(installation.subjects.backlog(number), lambda *_: None)  # it is frozen
+    shell = shell_of(two)
+    assert (await shell("publish", "cluster", "create", SOME)).code == 0
+    waiting = await shell("get", "cluster", SOME, "--timeout", "0.5")
+    assert (waiting.code, "does not answer (events are waiting)" in waiting.err) == (3, True), waiting
+    idle = await shell("get", "cluster", OTHER, "--timeout", "0.5")
+    assert (idle.code, "does not answer;" in idle.err) == (4, True), idle
+    sources = await shell("admin", "sources", "--json", "--timeout", "0.5")
+    assert (sources.code, sources.out, "no event was decided" in sources.err) == (3, "", False), sources
+
+
 async def test_waiting_for_an_outcome_says_at_once_that_nobody_decides(wire: Wire, two: Settings) -> None:
     await provision(wire, two)
     said = await shell_of(two)("publish", "cluster", "create", "c1", "--wait", "0.5")

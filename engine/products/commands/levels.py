@@ -28,7 +28,6 @@ from phaseline.engine.products.levels.fold.tallies import CLASS_OF, Outage, Part
 from phaseline.engine.products.levels.views import Levels
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import staying_connected
 from phaseline.engine.surfaces.cli import entity_name, names, options, render, similar_ids, terminal, undecided
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
@@ -39,7 +38,6 @@ from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.cli.timeline import GLYPHS
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.entity_view import states_of
-from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.table import StateClass
 
@@ -183,7 +181,7 @@ def excuses(settings: Settings, *, output: Output) -> int | None:
     """List what was excused later, oldest first, with its place in the log."""
 
     async def work() -> None:
-        async with Client.open(settings) as client, staying_connected(session_of(client).wire):
+        async with Client.open(settings) as client:
             found = await excuses_of_log.all_of(states_of(await client.at()).installation)
         output.list(EXCUSES, found, excuse_map)
         if not found:

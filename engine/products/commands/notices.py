@@ -21,7 +21,6 @@ from phaseline.engine.products.notices.past import RuleResult, TriedRules, tried
 from phaseline.engine.publish.compose import local_user
 from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import staying_connected
 from phaseline.engine.surfaces.cli import cells, names, options, render, terminal
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Function, Page
 from phaseline.engine.surfaces.cli.layout import Column
@@ -29,7 +28,6 @@ from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import Exit
 
@@ -165,7 +163,7 @@ def try_(
 
     async def work() -> None:
         rules = read_rules.read_file(file, installed())
-        async with Client.open(settings) as client, staying_connected(session_of(client).wire):
+        async with Client.open(settings) as client:
             result = await tried(client, rules, start, tree)
         if output.is_data:
             for one in result.told if messages else result.results.values():

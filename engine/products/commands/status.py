@@ -111,7 +111,7 @@ def status(
         following.check(at)
 
     async def work() -> None:
-        async with undecided.reading(settings, entity_id, at, follows=follow) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             start = await view.next_place() if follow else 0
             shown = await _show(client, view, entity_id, query, form)

@@ -22,7 +22,6 @@ from phaseline.engine.surfaces.cells.reading import (
     Make,
     Reading,
     is_of_the_request,
-    while_connected,
 )
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.connecting import Connecting
@@ -132,7 +131,7 @@ class Cells:
         """The answer of a cell, or its error."""
         try:
             client = await self.client(name)
-            return InCell(name, await while_connected(client, read(client)))
+            return InCell(name, await read(client))
         except PhaselineError as error:
             return error
 

@@ -18,7 +18,6 @@ from phaseline.engine.surfaces.cells.reading import (
     InCell,
     Make,
     is_of_the_request,
-    while_connected,
 )
 from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.schemas.errors import NatsUnreachable, PhaselineError
@@ -96,8 +95,7 @@ class Merged(Generic[T]):
             await session.wire.until_connected(session.settings.request_timeout)
             await session.installation()
             with self._noticing(name, session.wire):
-                taking = self._take(name, client)
-                await (taking if self._follow else while_connected(client, taking))
+                await self._take(name, client)
         except PhaselineError as error:
             if is_of_the_request(error):
                 raise

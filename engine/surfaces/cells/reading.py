@@ -1,24 +1,18 @@
 """One installation and several cells behind one interface: what it gives has an origin, and it names who is missing.
 
-Belongs here: `Reading`, for one installation; answers and records with their origin, telling errors apart, not waiting
-for a cell for ever. Does not: the same for several cells (`cells`), who reads by it.
+Belongs here: `Reading`, for one installation; answers and records with their origin, telling errors apart.
+Does not: the same for several cells (`cells`), who reads by it.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from phaseline.engine.log.watch import Watch
-from phaseline.engine.nats.wire import Wire
 from phaseline.engine.surfaces.cells.places import Places
-from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
+from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.schemas import codec
-from phaseline.schemas.errors import InvalidInput, NatsUnreachable, NoAnswer, NotFound, PhaselineError
+from phaseline.schemas.errors import InvalidInput, NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import Rejection, Transition
-
-LOOK = 0.5
-"""Seconds between two looks whether a cell that is asked is still connected."""
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Transition | Rejection)
@@ -54,42 +48,6 @@ def is_of_the_request(error: PhaselineError) -> bool:
     return isinstance(error, InvalidInput | NotFound) or NoAnswer.not_decided_yet.made(error)
 
 
-async def while_connected(client: ReadingClient, read: Coroutine[Any, Any, T]) -> T:
-    """What a read gives; raises as `staying_connected`."""
-    async with staying_connected(session_of(client).wire):
-        return await read
-
-
-@asynccontextmanager
-async def staying_connected(wire: Wire) -> AsyncIterator[None]:
-    """A block that ends by `NatsUnreachable` if the connection is lost and does not come back in time.
-
-    A reader of a stream waits for its server for ever: right for a watch, and not for an answer.
-    """
-    block = asyncio.current_task()
-    lost = list[NatsUnreachable]()
-
-    async def look() -> None:
-        while not lost:
-            await asyncio.sleep(LOOK)
-            try:
-                await wire.until_connected(wire.settings.request_timeout)
-            except NatsUnreachable as error:
-                lost.append(error)
-        if block is not None:
-            block.cancel()
-
-    looking = asyncio.create_task(look())
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not lost or block is None or block.uncancel():  # somebody else ends it
-            raise
-        raise lost[0] from None
-    finally:
-        looking.cancel()
-
-
 class Reading:
     """One installation. The origin of what it gives is empty."""
 
@@ -117,7 +75,7 @@ class Reading:
 
     async def each(self, read: Callable[[ReadingClient], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:
         """What each of those answers that can be read."""
-        return [InCell("", await while_connected(self._client, read(self._client)))]
+        return [InCell("", await read(self._client))]
 
     async def follow(
         self, make: Make[T], told: AwayListener  # noqa: ARG002  # it raises instead
@@ -131,10 +89,6 @@ class Reading:
     ) -> AsyncGenerator[list[CellRecord[Any]], None]:  # fmt: skip
         """The records of each, as many at a time as are there. which: as `Client.watch` takes it."""
         return records_of(self._client.watch(kind, start=start, **which))
-
-    def ending(self, ends: bool) -> AbstractAsyncContextManager[None]:
-        """A block that reads by `watch`. ends: whether that ends, so that an outage of the server ends it too."""
-        return staying_connected(session_of(self._client).wire) if ends else nullcontext()
 
     @property
     def places(self) -> Places:

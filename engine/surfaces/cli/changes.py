@@ -84,7 +84,7 @@ def changes(
 
     async def work() -> int:
         kinds = installations.kinds
-        async with installations.opened() as reading:
+        async with installations.reading(tree, end) as reading:
             await undecided.tell_archived(await reading.clients(), start)
             await similar_ids.tell_absent(await reading.clients(), tree)
             read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind))

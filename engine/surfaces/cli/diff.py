@@ -31,7 +31,7 @@ def diff(settings: Settings, entity_id: str, *, output: Output) -> int | None:
     """
 
     async def work() -> None:
-        async with undecided.answering(settings) as client:
+        async with undecided.reading(settings, entity_id, None) as client:
             found = await client.gitops.diff(entity_id)
             seen = found.observation
             if output.is_data:

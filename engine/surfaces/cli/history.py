@@ -4,10 +4,10 @@ Belongs here: its options and layout. Does not: reading the log (`phaseline.engi
 """
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from math import inf
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -15,7 +15,7 @@ from phaseline.engine.log.event_order import EventWatch
 from phaseline.engine.log.explain.staleness import Stale
 from phaseline.engine.log.watch import Clock, Watch
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import records_of
+from phaseline.engine.surfaces.cells.reading import CellRecord, records_of
 from phaseline.engine.surfaces.cli import cells, entity_name, options, render, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column
@@ -47,11 +47,11 @@ def history(
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
-        async with undecided.answering(settings) as client:
+        async with undecided.reading(settings, entity_id, None) as client:
             name = kind or await client.kind_of(entity_id)
             records = client.history(name, entity_id, clock=clock)
             if output.is_data:
-                await show_records(client.kinds, records_of(records), None, output, lang)
+                await show_records(client.kinds, _to_the_end(records), None, output, lang)
             else:
                 await _show(client, name, entity_id, records, output, lang)
             if isinstance(records, EventWatch):
@@ -74,8 +74,23 @@ async def _show(
         for one in some:
             rows.add(HistoryRow(client.kinds, one, one.record, language, stale, output.width))
     rows.settle()
+    _tell_missing(begins)
+
+
+async def _to_the_end(records: Watch[Transition]) -> AsyncGenerator[list[CellRecord[Any]], None]:
+    """The records for programs, which are told too what is missing before them."""
+    begins: float = inf
+    async for some in records_of(records):
+        begins = min(begins, *(one.record.entity.version for one in some))
+        yield some
+    _tell_missing(begins)
+
+
+def _tell_missing(begins: float) -> None:
+    """Say which versions are missing before the first one that was read."""
     if 1 < begins < inf:
-        terminal.say(f"version 1 to {begins - 1} are no longer in the log: an archive has them (--archive DIR)")
+        which = "version 1 is" if begins == 2 else f"versions 1 to {begins - 1} are"
+        terminal.say(f"{which} no longer in the log: an archive has what is missing (--archive DIR)")
 
 
 @dataclass(slots=True)

@@ -16,7 +16,6 @@ from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish import operations as notes
 from phaseline.engine.publish.operations import Operation
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import staying_connected
 from phaseline.engine.surfaces.cli import options, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.layout import Column
@@ -52,7 +51,7 @@ def operations(settings: Settings, *, output: Output) -> int | None:
     """
 
     async def work() -> None:
-        async with on_installation(settings, "operations") as installation, staying_connected(installation.wire):
+        async with on_installation(settings, "operations") as installation:
             found = [one async for one in notes.operations(installation)]
         output.list(COLUMNS, found, _shown)
         if not found:

@@ -92,7 +92,7 @@ class OverviewScreen:
     def _section(self, title: str, some: Sequence[Trouble], number: int, most: int, command: str) -> None:
         if not some:
             if title == "bad now":
-                self._output.line(render.text_of("nothing is bad", "green"))
+                self._output.line(self._nothing_bad())
             return
         self._output.line(render.text_of(f"{title}: {number:,}", "bold"))
         rows = [TroubleRow(self._kinds, one, self._found.now_ns) for one in some[:most]]
@@ -100,6 +100,15 @@ class OverviewScreen:
         self._output.table(NARROW if is_narrow else COLUMNS, rows, indent=2)
         if number > len(rows):
             self._output.line(f"  and {number - len(rows):,} more: phaseline {command}")
+
+    def _nothing_bad(self) -> Text:
+        """What is said where nothing is bad: that is good only where all is known."""
+        found = self._found
+        if not found.classes:
+            return render.text_of("nothing is known")
+        if found.not_assessed or found.silent or "unknown" in found.classes:
+            return render.text_of("nothing is bad of what is known", "yellow")
+        return render.text_of("nothing is bad", "green")
 
     def _trees(self, trees: Sequence[TreeClasses], number: int) -> None:
         unwell = [one for one in trees if set(one.classes) - {"good", "excused"}]

@@ -5,7 +5,6 @@ is not to be sent again (`phaseline.engine.publish.retries`).
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -15,7 +14,7 @@ from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish import single
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import records_of, staying_connected
+from phaseline.engine.surfaces.cells.reading import records_of
 from phaseline.engine.surfaces.cli import names, options, publish, render, selection, similar_ids, terminal, undecided
 from phaseline.engine.surfaces.cli.help import DefaultGroup, Page
 from phaseline.engine.surfaces.cli.layout import Column
@@ -129,10 +128,7 @@ def list_(
         raise click.UsageError("rejections are printed in the order of the log: --sort-by is for --summary")
 
     async def work() -> None:
-        async with (
-            Client.open(settings) as client,
-            nullcontext() if follow else staying_connected(session_of(client).wire),
-        ):
+        async with Client.open(settings) as client:
             await undecided.tell_archived({"": client}, start)
             if summary:
                 found = await client.rejection_counts(kind, start=start, **which)
@@ -278,8 +274,7 @@ def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, o
     async def work() -> int:
         async with Client.open(settings) as client:
             await undecided.tell_archived({"": client}, start)
-            wire = session_of(client).wire
-            async with staying_connected(wire), client.rejections(kind, tree=which["tree"], start=start) as watch:
+            async with client.rejections(kind, tree=which["tree"], start=start) as watch:
                 found = [(watch.sequence, record) async for record in watch]
             installation = await session_of(client).installation()
             asked = await retries(installation, found, which["reason"])

@@ -15,6 +15,7 @@ from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client.client import Client
+from phaseline.schemas.errors import Exit
 
 COLUMNS: Final[tuple[Column[SourceRow], ...]] = (
     Column("SOURCE", lambda one: render.text_of(one.source), wraps=True),
@@ -46,15 +47,16 @@ def sources(settings: Settings, *, output: Output) -> int | None:
     the last one. EPOCH and NUMBER are those of the last event that has a number. A repeat has no effect. If all that a
     source sends are repeats, it counts from the beginning again without a greater epoch, or two programs send under its
     name; TROUBLE says so, and so does `phaseline doctor`. Each worker counts 500 sources one by one, and up to 500 more
-    of which an event was refused; all others together.
+    of which an event was refused; all others together. Where owners of partitions do not answer, their counts are
+    missing, and the exit code is 3.
     """
 
-    async def work() -> None:
+    async def work() -> int:
         async with Client.open(settings) as client:
             report = await client.sources()
         rows = [*report.rows()]
         output.list(COLUMNS, rows, lambda one: counts_map(one.source, one.counts))
-        if not rows:
+        if not rows and not report.silent:
             terminal.say("no event was decided since the workers took their partitions over")
         if report.by_source.others is not None:
             terminal.say(
@@ -62,5 +64,6 @@ def sources(settings: Settings, *, output: Output) -> int | None:
             )
         if report.silent:
             terminal.say(f"partitions whose owner does not answer are missing: {', '.join(map(str, report.silent))}")
+        return Exit.NO_ANSWER if report.silent else Exit.DONE
 
     return terminal.run(work())

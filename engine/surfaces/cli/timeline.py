@@ -14,7 +14,7 @@ from phaseline.engine.log import latest
 from phaseline.engine.log.explain.staleness import Marks, Stale
 from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
 from phaseline.engine.log.watch import SERVER, Clock
-from phaseline.engine.log.when import A_MOMENT, When
+from phaseline.engine.log.when import A_MOMENT, START, When
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import cells, entity_name, options, render, terminal, undecided
 from phaseline.engine.surfaces.cli.help import Page
@@ -71,7 +71,8 @@ def timeline(
     """
 
     async def work() -> None:
-        async with undecided.answering(settings) as client:
+        async with undecided.reading(settings, entity_id, end) as client:
+            await undecided.tell_archived({"": client}, START if start is None else start)
             found = await client.timeline(entity_id, start=start, end=end, depth=depth, clock=clock)
             if kind is not None:
                 latest.check_name(client.kinds, kind, entity_id)

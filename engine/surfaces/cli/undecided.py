@@ -7,7 +7,7 @@ Nothing is said where all events are decided. The words stand on stderr, so JSON
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from typing import Any
 
 from phaseline.engine.log import when
@@ -15,7 +15,6 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import When
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cells.reading import staying_connected
 from phaseline.engine.surfaces.cli import similar_ids, terminal
 from phaseline.engine.surfaces.cli.failures import DOCTOR
 from phaseline.engine.surfaces.client.entity_view import EntityView
@@ -24,6 +23,7 @@ from phaseline.schemas.errors import NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import timestamp
 
 START = "start one with `phaseline worker`, or a whole system with `phaseline up`"
+WAITING, UNSEEN = "events are waiting", "it cannot be seen whether events are waiting"
 NAMED = 8
 """The most partitions that a line names."""
 PATIENCE = 2.0
@@ -31,29 +31,18 @@ PATIENCE = 2.0
 
 
 @asynccontextmanager
-async def answering(settings: Settings, *, follows: bool = False) -> AsyncIterator[ReadingClient]:
-    """A client for one answer: it does not wait for its server for ever, and suggests an id for one that is unknown.
+async def reading(settings: Settings, about: str | None, at: When | None) -> AsyncIterator[ReadingClient]:
+    """A client for a read up to now, or to a moment. At the end says what is not decided yet.
 
-    follows: whether the command goes on after its answer, through outages of the server.
+    about: the id in whose tree the read is; None for all trees. at: the moment, or None; of one before the log begins
+    it says that nothing is known. Raises `NoAnswer` instead of `NotFound` where events are waiting that may create what
+    was not found. An id that is unknown gets a suggestion.
     """
     async with (
         ReadingClient.open(settings) as client,
         similar_ids.suggested(client),
-        nullcontext() if follows else staying_connected(session_of(client).wire),
+        beside({"": client}, about, at),
     ):
-        yield client
-
-
-@asynccontextmanager
-async def reading(
-    settings: Settings, about: str | None, at: When | None, *, follows: bool = False
-) -> AsyncIterator[ReadingClient]:
-    """A client for a read of the latest states, or of those at a moment. At the end says what is not decided yet.
-
-    about: the id in whose tree the read is; None for all trees. follows: as for `answering`. Raises `NoAnswer` instead
-    of `NotFound` where events are waiting that may create what was not found.
-    """
-    async with answering(settings, follows=follows) as client, beside({"": client}, about, at):
         yield client
 
 
@@ -62,6 +51,10 @@ async def beside(clients: Mapping[str, ReadingClient], about: str | None, at: Wh
     """A block that reads by these clients, by name of the cell: as `reading` for each of them."""
     if at is not None:
         yield
+        for name, client in clients.items():
+            if not (await client.moment(at)).place:
+                log = f"the log of {name}" if name else "the log"
+                terminal.say(f"{log} begins later: nothing is known of that time")
         return
     asking = await _asked_all(clients, about)
     try:
@@ -134,13 +127,14 @@ def lines(found: Backlog) -> Iterator[str]:
         if found.workers:
             yield f"no worker owns {_partitions(found.unowned)} at the moment; {DOCTOR}"
         else:
-            waiting = "events are waiting" if found.events else "nothing is waiting, but what is published will be"
-            yield f"no worker is running ({waiting}): {START}"
-    elif found.events:
+            nothing = "nothing is waiting, but what is published will be" if found.is_seen else UNSEEN
+            yield f"no worker is running ({WAITING if found.events else nothing}): {START}"
+    elif found.events and not found.silent:
         several = "events are" if found.events > 1 else "event is"
         yield f"{found.events:,} {several} on the way; ask again in a moment, or publish with --wait"
     if found.silent:
-        yield f"the worker of {_partitions(found.silent)} is loading, or does not answer; {DOCTOR}"
+        waiting = f" ({WAITING if found.events else UNSEEN})" if found.events or not found.is_seen else ""
+        yield f"the worker of {_partitions(found.silent)} is loading, or does not answer{waiting}; {DOCTOR}"
 
 
 def say_unanswered(view: EntityView[Any]) -> None:

@@ -90,8 +90,7 @@ def watch(
                 return cells.end(reading, output)
             records = reading.watch(kind, partial(cells.tell, output), start=begins, follow=not no_follow, **which)
             try:
-                async with reading.ending(no_follow):
-                    shown = await show_records(kinds, records, limit, output, lang, selector, reading.names)
+                shown = await show_records(kinds, records, limit, output, lang, selector, reading.names)
                 if not shown and no_follow and not output.is_data:
                     how = "" if begins != NOW else ": --from says where to begin, as in --from start or --from 1h"
                     terminal.say(f"nothing happened there{how}")

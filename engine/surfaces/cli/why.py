@@ -43,7 +43,7 @@ def why(
     """
 
     async def work() -> None:
-        async with undecided.answering(settings) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             explanation = await view.why(await view.kind_of(entity_id, kind), entity_id)
             entity = explanation.entity

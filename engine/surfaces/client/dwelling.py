@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from phaseline.engine.log import as_of
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.questions.selection import ClassChoice
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
-from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
+from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.reading_client import ReadingClient, session_of
 from phaseline.engine.surfaces.client.session import Session
@@ -95,4 +96,7 @@ async def _before(session: Session, start: When) -> Moment | int | None:
     if start == START:
         return (await Log(await session.installation()).begins()).place
     named = parse(start)
-    return await session.moment(start) if isinstance(named, Time) else max(0, named - 1)
+    if isinstance(named, int):
+        return max(0, named - 1)
+    await as_of.check_begin(await session.installation(), named)
+    return await session.moment(start)

@@ -122,17 +122,16 @@ class Session(msgspec.Struct):
         self.watches = [*(other for other in self.watches if not other.over), watch]
         return watch
 
-    async def _reader(self, wanted: RecordFilter, start: int | str) -> StreamReader:
+    async def _reader(self, wanted: RecordFilter, start: int | str, follow: bool) -> StreamReader:
         installation = await self.installation()
         log, filters = Log(installation), wanted.filters(installation)
         if start not in (NOW, START):
-            named = parse(start)
-            if isinstance(named, int):
-                from phaseline.engine.log import as_of  # noqa: PLC0415  # as in `moment`
+            from phaseline.engine.log import as_of  # noqa: PLC0415  # as in `moment`
 
-                await as_of.check_place(installation, named, beyond=1)
+            named = parse(start)
+            await as_of.check_begin(installation, named)
             await log.check_at_hand(named)
-        return log.reader(filters, start, feed_of(installation.prefix, filters))
+        return log.reader(filters, start, feed_of(installation.prefix, filters), follows=follow)
 
     async def close(self) -> None:
         """End the watches that are still open, and disconnect. A second call does nothing."""

@@ -266,8 +266,7 @@ async def _deliver_policy(installation: Installation, start: When) -> dict[str, 
     if begin == NOW:
         return {"deliver_policy": "new"}
     named = parse(begin)
-    if isinstance(named, int):
-        await as_of.check_place(installation, named, beyond=1)
+    await as_of.check_begin(installation, named)
     await Log(msgspec.structs.replace(installation, archive=None)).past(named)
     if isinstance(named, int):
         return _from(max(1, int(named)))

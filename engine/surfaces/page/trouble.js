@@ -83,11 +83,17 @@ export class TroubleList {
 		this.#items = this.byCause ? this.#causes(fits) : this.#flat(fits);
 		const number = this.#items.length;
 		this.nothing.hidden = number > 0;
-		fill(this.nothing, t(this.byCause && !troubles.list ? "loading" : fits ? "noFit" : "nothingBad"));
+		fill(this.nothing, t(this.byCause && !troubles.list ? "loading" : fits ? "noFit" : this.#nothingBad()));
 		this.rows.element.hidden = !number;
 		if (most) this.rows.element.style.height = `${number * 40}px`;
 		const sel = app.selected();
 		this.rows.update(number, sel < 0 ? -1 : this.#items.findIndex((one) => one.number === sel));
+	}
+
+	#nothingBad() {
+		const { total, classes, stale } = this.app.store.counts();
+		if (!total) return "noEntity";
+		return stale || classes[CLASSES.indexOf("unknown")] ? "nothingKnownBad" : "nothingBad";
 	}
 
 	#causes(fits) {

@@ -68,6 +68,7 @@ export const WORDS = {
 	andMore: ["and {n} more", "另有 {n} 个"],
 	doneBy: ["{trigger} by {source}", "{source} 的 {trigger}"],
 	nothingBad: ["Nothing is bad.", "没有异常。"],
+	nothingKnownBad: ["Nothing is bad of what is known.", "已知的部分没有异常。"],
 	whollyGood: ["All good:", "全部正常："],
 	mapLabel: ["Map of all entities. Arrow keys move, Enter opens.", "所有实体的地图。方向键移动，回车打开。"],
 	kindsStates: ["Kinds and states", "种类与状态"],

@@ -5,7 +5,7 @@ as the delivery itself.
 Belongs here: `PendingDeliveries`, the message of a delivery. Does not: following the log, sending (`sender`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from phaseline.engine.products.notices.fold.bodies.message import OVER, NoticeMessage, time_of, word_now
@@ -77,9 +77,9 @@ class PendingDelivery(NamedTuple):
 class PendingDeliveries:
     """All deliveries that are not done, and the notices that are open, have such a delivery, or are over lately."""
 
-    def __init__(self, *, repeats: bool = False) -> None:
-        """Nothing is known yet. repeats: whether `states_for` is asked, which also tells what is over lately."""
-        self._kept = 2 * ALERT_AFTER if repeats else LATELY
+    def __init__(self, repeats: Collection[str] = ()) -> None:
+        """Nothing is known yet. repeats: the receivers for whom `states_for` tells what is open or over lately."""
+        self._repeats, self._kept = repeats, 2 * ALERT_AFTER if repeats else LATELY
         self._waiting: dict[str, dict[str, PendingDelivery]] = {}
         self._heard: dict[str, dict[str, str]] = {}
         self.notices: dict[str, Entity] = {}
@@ -101,9 +101,11 @@ class PendingDeliveries:
         if phase not in DONE:
             since = known.queued if known is not None and known.phase == phase else record.time_ns
             waiting[entity.id] = PendingDelivery(entity.id, entity.version, phase, entity.attributes, since)
-        self._heard.setdefault(receiver, {}).pop(notice, None)
-        if phase != DELETED and (told := str(entity.attributes.get("told") or "")):
-            self._heard[receiver][notice] = told
+        if receiver in self._repeats:
+            heard = self._heard.setdefault(receiver, {})
+            heard.pop(notice, None)
+            if phase != DELETED and (told := str(entity.attributes.get("told") or "")):
+                heard[notice] = told
         return receiver
 
     def queued(self, receiver: str) -> Iterator[PendingDelivery]:

@@ -94,8 +94,8 @@ class NoticeSender:
         """client: of the installation of notices, which has this prefix. wire: for receivers on NATS."""
         self.client, self.receivers, self.counts, self.wire = client, receivers, counts, wire
         self.source = f"phaseline/{prefix}"
-        self._repeats = any(one.type == "alertmanager" for one in receivers.values())
-        self.pending = PendingDeliveries(repeats=self._repeats)
+        self._repeats = [name for name, one in receivers.items() if one.type == "alertmanager"]
+        self.pending = PendingDeliveries(self._repeats)
         self._ahead = 0
         """How much the clock of the server is ahead of this one, ns."""
         self._queues = {name: ReceiverQueue(self, one) for name, one in receivers.items()}
@@ -105,9 +105,8 @@ class NoticeSender:
         queues = self._queues.values()
         works = [self._follow(), self._tidy(), *(queue.run() for queue in queues)]
         works += [
-            keep_alerts(lambda: self.pending, self.now, one, self.source, self.counts)
-            for one in self.receivers.values()
-            if one.type == "alertmanager"
+            keep_alerts(lambda: self.pending, self.now, self.receivers[name], self.source, self.counts)
+            for name in self._repeats
         ]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work) for work in works]
@@ -129,7 +128,7 @@ class NoticeSender:
                 await asyncio.sleep(AGAIN)
 
     async def _followed(self) -> None:
-        view, found = await self.client.at(NOW), PendingDeliveries(repeats=self._repeats)
+        view, found = await self.client.at(NOW), PendingDeliveries(self._repeats)
         for record in sorted([one async for one in view.unsorted()], key=lambda one: one.time_ns):
             found.take(record)
         installation = await session_of(self.client).installation()

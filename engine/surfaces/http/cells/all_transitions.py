@@ -20,7 +20,6 @@ from phaseline.engine.surfaces.http.live.frames import HEARTBEAT
 from phaseline.engine.surfaces.http.live.hub import Topic
 from phaseline.engine.surfaces.http.reading import transitions as one_cell
 from phaseline.engine.surfaces.http.reading.transitions import EVENTS, LINES, PLACE, STREAM_HEADERS, Stream
-from phaseline.engine.surfaces.http.service import Service
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown, PhaselineError
 
@@ -37,12 +36,15 @@ async def transitions(call: CellsCall) -> HttpAnswer | Response:
     if form not in (EVENTS, LINES):
         problem = f"of several cells there are {EVENTS} and {LINES}, not {form}"
         raise InvalidInput.bad_parameter(name="Accept", problem=problem)
-    starts = _starts(call)
+    starts, to = _starts(call), call.values["to"]
+    places.check_common(call.service.cells, to, "to")
     loaded = call.service.loaded()
     after = {name: await one_cell.begins(one, None, starts[name]) for name, one in loaded.items()}
+    up_to = {name: await one_cell.ends(one, starts[name], to, after[name]) for name, one in loaded.items()}
     if form == EVENTS:
         return one_cell.streamed(call, topic, _CellsStream(call, topic, starts, after).run())
-    ends = {name: await _end(one, call.values["to"]) for name, one in loaded.items()}
+    present = {name: (await one.fleet()).place for name, one in loaded.items()}
+    ends = {name: place if (end := up_to[name]) is None else min(end, place) for name, place in present.items()}
     reached = {name: max(after[name], end) for name, end in ends.items()}
     headers = {**STREAM_HEADERS, PLACE: places.written(reached)}
     return StreamingResponse(_lines(call, topic, after, ends), headers=headers, media_type=LINES)
@@ -68,17 +70,14 @@ def _starts(call: CellsCall) -> dict[str, str]:
     return {name: now if when == NOW and name in late else str(when) for name, when in found.items()}
 
 
-async def _end(service: Service, to: str | None) -> int:
-    """The last place of a range in a cell."""
-    fleet = await service.fleet()
-    return fleet.place if to is None else min((await service.moment(to)).place, fleet.place)
-
-
 async def _lines(call: CellsCall, topic: Topic, after: dict[str, int], ends: dict[str, int]) -> AsyncIterator[bytes]:
-    """The records as lines, cell by cell."""
+    """The records as lines, cell by cell. A cell that has no part in them has a line that says so."""
     for name, first in after.items():
         async for data in one_cell.lines(call.within(name), topic, first, ends[name], name):
             yield data
+    for name, service in call.service.cells.items():
+        if name not in after:
+            yield b"%s\n" % codec.encode_json({"cell": name, "away": service.problem or AWAY})
 
 
 class _Sent(NamedTuple):
@@ -135,7 +134,8 @@ class _CellsStream:
                 await asyncio.sleep(LOOK)
             after = self.after.get(name)
             after = await one_cell.begins(service, None, self.starts[name]) if after is None else after
-            async for data in Stream(self.call.within(name), self.topic, after, None).run():
+            up_to = await one_cell.ends(service, self.starts[name], self.call.values["to"], after)
+            async for data in Stream(self.call.within(name), self.topic, after, up_to).run():
                 await self._take(name, data)
         except PhaselineError as error:
             await self._tell(name, str(error))

@@ -35,7 +35,6 @@ from phaseline.engine.surfaces.http.routes import (
     ROUTES,
     SORT,
     STATE,
-    TO,
     TREE,
     VERBOSE,
     Route,
@@ -45,6 +44,7 @@ from phaseline.machines.compiler.kinds import Kinds
 
 CELL = Parameter("cell", "the name of a cell", is_path=True, example="east")
 AT_TIME = Parameter("at", "a time (RFC 3339), or how long ago", "moment", example="15m")
+TO_TIME = Parameter("to", "the last time", "moment", example="now")
 FROM_ALL = Parameter("from", "a time, or a time or the first place of each cell: `east=4712,west=13`; without it, what "
                      "is to come", example="15m")  # fmt: skip
 SHARED = (
@@ -65,7 +65,7 @@ CELL_ROUTES: tuple[Route, ...] = (
           problems=READ),
     Route("GET", "/v1/transitions", "watchAllTransitions", all_transitions.transitions,
           "What happened, and what happens, in all cells: server-sent events, or a range as lines.",
-          (KIND, FACET, STATE, CONDITION, TREE, FROM_ALL, TO, REJECTIONS, FORM), answer="text/event-stream",
+          (KIND, FACET, STATE, CONDITION, TREE, FROM_ALL, TO_TIME, REJECTIONS, FORM), answer="text/event-stream",
           problems=(*READ, 410)),
     Route("GET", "/v1/columns", "listAllColumns", entities.all_columns,
           "The entities of all cells in bulk: `parts` has the columns of each cell that can be read.",

@@ -143,7 +143,7 @@ class Follower:
         wire, layout, prefix = self.installation.wire, self.installation.layout, self.installation.prefix
         feed = [f"{prefix}.transition.>", f"{prefix}.rejection.>"]
         newest = 0 if states is None else states.newest
-        async with reader_of(wire, layout.log, [], self.began + 1, feed) as reader:
+        async with reader_of(wire, layout.log, [], self.began + 1, feed, follows=True) as reader:
             while True:
                 if not self.is_exact.is_set() and reader.caught_up and self.fleet.place >= newest:
                     if states is not None and not states.suffice(self.fleet):

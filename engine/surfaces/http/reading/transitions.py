@@ -15,7 +15,7 @@ from phaseline.engine.log import as_of, latest
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.restored import identity
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.log.when import NOW, START, Moment, PlaceOf, check_reached, parse
+from phaseline.engine.log.when import NOW, START, Moment, PlaceOf, check_order, check_reached, parse
 from phaseline.engine.surfaces.http import problems
 from phaseline.engine.surfaces.http.away import AWAY
 from phaseline.engine.surfaces.http.call import AnyCall, Call, HttpAnswer
@@ -42,10 +42,9 @@ async def transitions(call: Call) -> HttpAnswer | Response:
     """What happened from a place on, and what happens."""
     topic = topic_of(call)
     service = call.service
-    after = await begins(service, call.request.headers.get("last-event-id"), call.values["from"])
-    up_to = None if call.values["to"] is None else await _ends(call, call.values["to"])
-    if up_to is not None and after > up_to:
-        raise InvalidInput.start_after_end(start=f"place {after + 1}", end=f"place {up_to}")
+    resumed, start, end_named = call.request.headers.get("last-event-id"), call.values["from"] or NOW, call.values["to"]
+    after = await begins(service, resumed, start)
+    up_to = await ends(service, START if resumed else start, end_named, after)
     form = media_type(call.request.headers.get("accept", ""))
     if form == EVENTS:
         return streamed(call, topic, Stream(call, topic, after, up_to).run())
@@ -135,12 +134,19 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
     return max(after, 0)
 
 
-async def _ends(call: Call, text: str) -> int:
-    """The last place of a range."""
-    named = parse(text)
+async def ends(service: Service, start: str, to: str | None, after: int) -> int | None:
+    """The last place of a range that begins at `start`, after a place; None without `to`. Raises `InvalidInput`.
+
+    Who goes on from a place may ask for what is behind the end: for nothing.
+    """
+    if to is None:
+        return None
+    named = parse(to)
     if isinstance(named, PlaceOf):
-        await as_of.check_place(call.service.installation, named)
-    return named if isinstance(named, int) else (await call.service.moment(text)).place
+        await as_of.check_place(service.installation, named)
+    up_to = named if isinstance(named, int) else (await service.moment(to)).place
+    check_order(start, to, Moment(after, 0), Moment(up_to, 0))
+    return up_to
 
 
 async def lines(call: Call, topic: Topic, after: int, end: int, cell: str = "") -> AsyncIterator[bytes]:
