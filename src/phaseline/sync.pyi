@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from phaseline.engine.log.changes import Change
+from phaseline.engine.log.explain.model import Contradiction
 from phaseline.engine.log.explain.model import Explanation
 from phaseline.engine.log.explain.model import GivenReason
 from phaseline.engine.log.explain.shut import ShutBy
@@ -267,6 +268,9 @@ Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`."""
 
     def said(self, entity: Entity) -> tuple[GivenReason, ...]:
         """What was said of the conditions that an entity stands in: the reason of each, by whom, how often."""
+
+    def refused(self, last: Transition) -> tuple[Contradiction, ...]:
+        """What was said of an entity since its last record and was refused, unless a later word has replaced it."""
 
     def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""

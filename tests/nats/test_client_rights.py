@@ -168,7 +168,7 @@ def test_every_method_is_in_the_table() -> None:
         *FOLLOWING,
     }
     shared = public(phaseline.emco.EmcoView, "emco.") | public(phaseline.fleet.FleetView, "fleet.")
-    only = {"last_of", "last_of_tree", "next_place", "said", "shut", "stale", "unknown_parts", "unsorted"}
+    only = {"last_of", "last_of_tree", "next_place", "refused", "said", "shut", "stale", "unknown_parts", "unsorted"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
 
 

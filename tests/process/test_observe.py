@@ -11,7 +11,7 @@ from tests.support.command import Shell
 from tests.support.gitops_history import APP, KINDS
 from tests.support.installation import Settings, Wire, inspect, until_decided
 from tests.support.log_check import assert_log_is_the_fold
-from tests.support.manifests import config
+from tests.support.manifests import config, kubernetes_object
 from tests.support.own_installation import Client
 
 
@@ -55,6 +55,30 @@ async def test_what_no_message_can_hold_is_left_out_and_the_rest_goes_on(shell: 
     assert "is longer than 253 bytes" in said.err
 
 
+async def test_an_object_that_is_too_large_is_told_without_its_long_texts(
+    shell: Shell, client: Client, tmp_path: Path
+) -> None:
+    """Were it left out, it would look as it did before."""
+    large, other = ("x" * 1_100_000, "y" * 1_100_000)
+    stuck = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}
+    named = {"name": "web", "namespace": "shop", "annotations": {"notes": large}}
+    web = kubernetes_object("apps/v1", "Deployment", metadata=named, spec={}, status={"conditions": [stuck]})
+    many = config("many", data={f"k{number}": "z" * 300 for number in range(4_000)})
+    path, git = tmp_path / "dump.json", tmp_path / "git.yaml"
+    both = [config(name, data={"k": large}) for name in ("same", "other")]
+    path.write_text("".join(map(json.dumps, [web, many, *both])))
+    git.write_text(yaml.safe_dump_all([config("same", data={"k": large}), config("other", data={"k": other})]))
+    said = await shell("observe", "--file", str(path), "--application", APP, "--desired", str(git))
+    assert said.code == 0, said.err
+    found = {one.id.rpartition("/")[2]: one async for one in client.list("resource")}
+    states = {name: [str(one.state) for one in entity.facets[:2]] for name, entity in found.items()}
+    assert states["web"][0].startswith("Degraded")
+    assert (states["same"][1], states["other"][1]) == ("Synced", "OutOfSync")
+    manifest = await client.gitops.manifest("resource", found["web"].id)
+    assert manifest is not None
+    assert manifest["metadata"]["annotations"]["notes"].endswith(" of 1,100,000 characters")
+
+
 async def test_git_changes_its_mind_twice_while_the_object_stays(
     shell: Shell, client: Client, working: Settings, wire: Wire, tmp_path: Path
 ) -> None:
@@ -73,11 +97,11 @@ async def test_git_changes_its_mind_twice_while_the_object_stays(
 
 
 async def test_a_file(shell: Shell, client: Client, tmp_path: Path) -> None:
-    path = tmp_path / "dump.yaml"
-    path.write_text(yaml.safe_dump_all([config("a"), config("b"), {**config("huge"), "data": {"k": "x" * 1_100_000}}]))
+    path, many = tmp_path / "dump.yaml", {f"key-{number:05}": "x" * 20 for number in range(35_000)}
+    path.write_text(yaml.safe_dump_all([config("a"), config("b"), config("huge", data=many)]))
     said = await shell("observe", "--file", str(path), "--application", APP)
     assert (said.code, said.out) == (0, "2 events stored\n")
-    assert "left out: resource/shop/shop/core:ConfigMap/shop/huge has 1,100," in said.err
+    assert "left out: resource/shop/shop/core:ConfigMap/shop/huge has 1," in said.err
     printed = await shell("observe", "--file", str(path), "--print")
     assert (printed.code, printed.out) == (0, "")
     assert "core:ConfigMap/shop/huge: no mark names an application" in printed.err

@@ -161,6 +161,33 @@ def test_what_is_no_right_secret_gives_nothing_away_either(odd: dict[str, Any]) 
     assert raw_secret_in(data) is None
 
 
+HUSH = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "hush"}}
+
+
+@pytest.mark.parametrize("where", [
+    {"metadata": {"annotations": {"note": json.dumps(HUSH), "other": "kept"}}}, {"spec": {"objects": [{"a": "kept"}, HUSH]}},
+    {"spec": {"text": yaml.safe_dump(HUSH), "a": "kept"}}, {"spec": {"kind": "SecretList", "items": [{"data": {"a": "hush"}}], "a": "kept"}},
+    {"status": {"secretStatuses": [{"data": {"a": "aHVzaA=="}}], "a": "kept"}},
+])  # fmt: skip
+def test_a_secret_inside_another_object_is_masked_and_the_rest_is_told(where: dict[str, Any]) -> None:
+    """Were the event refused, the object would look as it did before."""
+    found = kubernetes_object("apps/v1", "Deployment")
+    found = {**found, **where, "metadata": {**found["metadata"], **where.get("metadata", {})}}
+    [(_, _, data)] = told(Observer("/o", APP, [found]), found)
+    assert raw_secret_in(data) is None
+    assert "hush" not in json.dumps(data)
+    assert "aHVzaA" not in json.dumps(data)
+    assert "kept" in json.dumps(data["live"])
+    assert compare(data["desired"], data["live"]) == []
+
+
+def test_a_secret_with_another_one_in_an_annotation_is_masked() -> None:
+    found = {**HUSH, "metadata": {"name": "s", "namespace": "shop", "annotations": {"note": json.dumps(HUSH)}}}
+    [(_, _, data)] = told(Observer("/o", APP), found)
+    assert raw_secret_in(data) is None
+    assert "hush" not in json.dumps(data)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),

@@ -92,6 +92,14 @@ class Kube:
         """How many times the rest of a list is not to be had any more."""
         self.instead: list[dict[str, Any]] = []
         """What is answered in the place of the next lists."""
+        self.refused: dict[str, int] = {}
+        """By kind, the status with which lists and watches of it are answered."""
+        self.groups = {"metrics.k8s.io": 503}
+        """By API group, the status with which its resources are answered."""
+        self.served = {"apps": "v1"}
+        """By API group, the only version that is served, where it is another one than in `PATHS`."""
+        self.ends_at_once = False
+        """Whether each watch ends as soon as it has begun."""
 
     async def put(self, kind: str, name: str, metadata: dict[str, Any] | None = None, **data: Any) -> None:
         known = (kind, name) in self.objects
@@ -115,6 +123,15 @@ class Kube:
         self.oldest = self.version + 1
         self.events.clear()
 
+    async def put_back(self, version: int, kind: str, names: str) -> None:
+        """Put the server back to how it was at a version, when there were these objects: it counts from there again."""
+        self.version, self.oldest = version, 0
+        self.events.clear()
+        for of, name in [*self.objects]:
+            if of == kind and name not in names:
+                del self.objects[of, name]
+        self.pull()
+
     async def bookmark(self, kind: str) -> None:
         """Tell every watch the present version without any change."""
         self.version += 1
@@ -132,14 +149,17 @@ class Kube:
         if self.down:
             self.down -= 1
             return web.json_response({}, status=503)
-        path = request.path
+        path = self._plain(request.path)
+        if path is None:
+            return web.json_response({"kind": "Status", "message": "no such page"}, status=404)
         if path == "/api/v1":
             return web.json_response({"resources": CORE})
         if path == "/apis":
-            versions = ["metrics.k8s.io/v1beta1", "apps/v1", "argoproj.io/v1alpha1", "fleet.cattle.io/v1alpha1"]
+            apps = f"apps/{self.served['apps']}"
+            versions = ["metrics.k8s.io/v1beta1", apps, "argoproj.io/v1alpha1", "fleet.cattle.io/v1alpha1"]
             return web.json_response({"groups": [{"preferredVersion": {"groupVersion": one}} for one in versions]})
-        if path == "/apis/metrics.k8s.io/v1beta1":
-            return web.json_response({"message": "its server is away"}, status=503)
+        if path.count("/") == 3 and (status := self.groups.get(path.split("/")[2])):
+            return web.json_response({"message": "its server is away"}, status=status)
         if path == "/apis/apps/v1":
             return web.json_response({"resources": APPS})
         if path == "/apis/argoproj.io/v1alpha1":
@@ -151,9 +171,20 @@ class Kube:
             return web.json_response({"metadata": named} if self.uid else {}, status=200 if self.uid else 403)
         if path not in PATHS:
             return self._one(path)
+        if (status := self.refused.get(PATHS[path], 0)) > 0:
+            return web.json_response({"kind": "Status", "message": f"refused with {status}"}, status=status)
         if PATHS[path] in self.denied:
             return web.json_response({"kind": "Status", "reason": "Forbidden", "message": "not yours"}, status=403)
         return await (self._watch if "watch" in request.query else self._list)(request, PATHS[path])
+
+    def _plain(self, path: str) -> str | None:
+        """A path as in `PATHS`; None of a version that is not served."""
+        for group, version in self.served.items():
+            if path.startswith(f"/apis/{group}/"):
+                if path.split("/")[3] != version:
+                    return None
+                return path.replace(f"/{group}/{version}", f"/{group}/v1", 1)
+        return path
 
     def _one(self, path: str) -> web.StreamResponse:
         """The answer to a request for one object."""
@@ -192,6 +223,8 @@ class Kube:
             await response.write(
                 json.dumps({"type": "ERROR", "object": {"code": 410, "message": "too old"}}).encode() + b"\n"
             )
+            return response
+        if self.ends_at_once:
             return response
         task = asyncio.current_task()
         assert task is not None

@@ -18,6 +18,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.explain.explainer import explain_entity
 from phaseline.engine.log.explain.model import Explanation, FacetExplanation
+from phaseline.engine.log.explain.refused import refused_of
 from phaseline.engine.log.explain.said import said_of
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
@@ -179,17 +180,20 @@ class _Fetch:
                 return answer
 
     async def with_said(self, found: Explanation) -> Explanation:
-        """The explanation with what was said of the entity's own conditions."""
+        """The explanation with what was said of the entity's own conditions, and what was said and refused."""
         entity = found.entity
         read = self.histories.read.get((entity.kind, entity.id), ())
         history = [record for record in read if record.entity.version <= entity.version]
-        said, otherwise = await said_of(self.view, entity, history)
+        (said, otherwise), refused = await asyncio.gather(
+            said_of(self.view, entity, history), refused_of(self.view, self.last[entity.kind, entity.id])
+        )
         facets = (
             structs.replace(
-                one, said=said.get(one.facet, ()), contradicted_by=(*one.contradicted_by, *otherwise.get(one.facet, ()))
+                one, said=said.get(one.facet, ()),
+                contradicted_by=(*one.contradicted_by, *otherwise.get(one.facet, ()), *(() if at else refused)),
             )
-            for one in found.facets
-        )
+            for at, one in enumerate(found.facets)
+        )  # fmt: skip
         return structs.replace(found, facets=tuple(facets))
 
     async def read_states(self, request: Request) -> None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from phaseline.engine.core.memory.reasons import reasons_of
 from phaseline.engine.log.explain.causes import History, added, entered, moves
 from phaseline.engine.log.explain.model import Contradiction, GivenReason
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.conditions import accumulated_conditions
@@ -132,20 +133,20 @@ class _Counter:
 
 async def _events(view: StateView, entity: Entity, counter: _Counter) -> AsyncIterator[tuple[int, "Arrival"]]:
     """The events of an entity that say of its conditions what they are, the first ones of them, in order."""
-    if not counter.said or not counter.first:
-        return
+    if counter.said and counter.first:
+        names = [(entity.kind, trigger, entity.id) for trigger in counter.triggers]
+        async for arrival in arrivals(view, names, counter.first):
+            yield arrival.cause.sequence, arrival
+
+
+async def arrivals(view: StateView, names: Sequence[tuple[str, str, str]], first: int) -> AsyncIterator["Arrival"]:
+    """The first events with these kinds, triggers and ids, from a position of EVENTS on, that can be read."""
     from phaseline.engine.core import intake  # noqa: PLC0415  # of most conditions nobody gave a reason
 
-    installation = view.installation
-    root, _, rest = entity.id.partition("/")
-    start = f"{installation.prefix}.inbox.{installation.partition_of(entity.id)}.{quote(root)}"
-    tail = f".{quoted_id(rest)}" if rest else ""
-    filters = [
-        f"{start}{by}.{entity.kind}.{trigger}{tail}" for trigger in counter.triggers for by in ("", f".{ACTOR}.*")
-    ]
-    until, left = None if view.moment is None else view.moment.time_ns, MOST
-    stream = installation.layout.events
-    async for some in read_all(installation.wire, stream, filters, counter.first):
+    installation, left = view.installation, MOST
+    filters = [subject for name in names for subject in _subjects(installation, *name)]
+    until = None if view.moment is None else view.moment.time_ns
+    async for some in read_all(installation.wire, installation.layout.events, filters, first):
         for one in some:
             if left == 0 or (until is not None and one.time_ns > until):
                 return
@@ -154,4 +155,12 @@ async def _events(view: StateView, entity: Entity, counter: _Counter) -> AsyncIt
                 installation.kinds, installation.subjects, one.subject, one.data, one.sequence, one.time_ns, one.block
             )
             if isinstance(read, intake.Arrival):
-                yield one.sequence, read
+                yield read
+
+
+def _subjects(installation: Installation, kind: str, trigger: str, entity_id: str) -> Iterator[str]:
+    """The subjects in EVENTS of what is sent about an entity, by itself or in the name of somebody."""
+    root, _, rest = entity_id.partition("/")
+    start = f"{installation.prefix}.inbox.{installation.partition_of(entity_id)}.{quote(root)}"
+    tail = f".{quoted_id(rest)}" if rest else ""
+    yield from (f"{start}{by}.{kind}.{trigger}{tail}" for by in ("", f".{ACTOR}.*"))

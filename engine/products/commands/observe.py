@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from phaseline.engine.products.observe.generic import shortened
 from phaseline.engine.products.observe.manifest_files import read
 from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.ownership import APPLICATION, LABEL, Ownership, Tracking
@@ -35,6 +36,8 @@ LARGEST = 1_000_000
 """The largest size of an event in bytes. The server's limit for a message is a little higher."""
 ANYWHERE = Subjects("pl")
 """Any prefix: the size of an event does not depend on it."""
+LONG_TEXTS = (4_096, 256, 64)
+"""The characters of a text that an object keeps which is too large: at first only long texts go."""
 LONGEST = 200
 """The largest number of characters of a subject that are shown."""
 SETTLE, HEARTBEAT = 5.0, 30.0
@@ -240,17 +243,31 @@ def _name(observer: Observer, cluster: str, namespace: str | None) -> None:
 
 
 async def _within_limit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
-    """The events that fit a message. For each other event, a line on stderr says that it is left out."""
+    """The events, made to fit a message. Of each that cannot be, a line on stderr says that it is left out.
+
+    An object that is left out would look as it did before, whatever has become of it. So first its long texts go.
+    """
     async for event in events:
         try:
-            size = len(compose.pack(ANYWHERE, event).body)
+            found, size = _small_enough(event)
         except EventRefused as error:
             terminal.say(f"left out: {event['subject'][:LONGEST]}: {error.message}")
             continue
         if size > LARGEST:
             terminal.say(f"left out: {event['subject']} has {size:,} bytes, the limit is {LARGEST:,}")
         else:
-            yield event
+            yield found
+
+
+def _small_enough(event: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """An event and its size in bytes, with as many of its texts in full as a message can hold."""
+    found, size = event, len(compose.pack(ANYWHERE, event).body)
+    for longest in LONG_TEXTS:
+        if size <= LARGEST:
+            break
+        found = {**event, "data": shortened(event.get("data"), longest)}
+        size = len(compose.pack(ANYWHERE, found).body)
+    return found, size
 
 
 async def _with_pauses(source: AsyncIterator[ObjectChange], seconds: float) -> AsyncIterator[ObjectChange | None]:

@@ -69,8 +69,8 @@ async def _resource(api: Any, version: str, kind: str) -> Resource | str:
     """The resource of a kind, or why there is none."""
     try:
         return await discovery.resource_of(api, version, kind) or f"the cluster has no {kind} in {version}"
-    except SetupError:
-        return f"the cluster has no {version}"
+    except SetupError as error:
+        return f"the cluster has no {version}" if error.details.get("answered") == NOT_FOUND else str(error)
 
 
 def _refusal(api: Any, status: int, found: Manifest, desired: Manifest) -> str:

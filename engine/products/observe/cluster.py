@@ -5,17 +5,20 @@ not: requests (`kubernetes_api`), finding resources (`discovery`), turning objec
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from phaseline.engine import logs
+from phaseline.engine.products.observe import discovery
 from phaseline.engine.products.observe.discovery import Resource
-from phaseline.engine.products.observe.events import mapping, maps, text
+from phaseline.engine.products.observe.events import mapping, text, uid_of
 from phaseline.engine.products.observe.kubernetes_api import (
     GONE,
     NOT_FOUND,
     OK,
+    UNAUTHORIZED,
     AnswerTooLarge,
     Unavailable,
     VersionExpired,
@@ -39,6 +42,8 @@ FEWER = 8
 EVENT = "Event"
 WATCH_SECONDS = 300
 """Seconds after which the server ends a watch. The watch then continues from the last version."""
+SHORTEST = 1.0
+"""A watch that ends sooner, and has told nothing, has failed."""
 log = logs.get_logger(__name__)
 
 
@@ -61,48 +66,111 @@ async def follow(
 ) -> AsyncIterator[ClusterReport]:
     """Every existing object of a resource and every change from then on. Ends only with `SetupError.cluster_unusable`.
 
-    Yields `AllSeen` after the objects of a list. away: holds the resource's name while the server does not answer.
+    Yields `AllSeen` after the objects of a list. away: holds the resource's name while the server does not answer, or
+    refuses what it has allowed before.
     """
-    away = set() if away is None else away
-    known: dict[tuple[str, str], Mapping[str, Any]] = {}
-    keeps = resource.kind != EVENT
-    """Whether it matters when an object is gone."""
-    version = ""
-    tries = 0
+    at = _Following(api, resource, namespace, set() if away is None else away)
     while True:
         try:
-            if not version:
-                found: set[tuple[str, str]] = set()
-                async for page, listed_at in _pages(api, resource, namespace):
-                    for one in page:
-                        found.add(_key(one))
-                        if keeps:
-                            known[_key(one)] = _identity(one)
-                        yield ObjectChange(one, listed=True)
-                    version = listed_at
-                for key in [key for key in known if key not in found]:
-                    yield ObjectChange(known.pop(key), gone=True, listed=True)
-                away.discard(resource.plural)
-                yield AllSeen(resource)
-            async for kind, one in _watch(api, resource, namespace, version, away):
-                version = text(mapping(one, "metadata"), "resourceVersion") or version
-                tries = 0
-                if kind == "DELETED":
-                    known.pop(_key(one), None)
-                elif kind != "BOOKMARK" and keeps:
-                    known[_key(one)] = _identity(one)
-                if kind != "BOOKMARK":
-                    yield ObjectChange(one, gone=kind == "DELETED")
+            async for one in at.listed():
+                yield one
+            async for one in at.watched():
+                yield one
         except VersionExpired:
-            version = ""
-            await asyncio.sleep(_pause(tries) if tries else 0)  # not even what was just listed is remembered
-            tries += 1
-        except Unavailable as error:
-            away.add(resource.plural)
-            pause = _pause(tries)
-            tries += 1
-            log.warning("cluster_away", resource=resource.plural, error=str(error), seconds=pause)
-            await asyncio.sleep(pause)
+            await at.begin_anew()
+        except (Unavailable, SetupError) as error:
+            await at.wait(error)
+        if at.has_heard_nothing():
+            at.version = ""
+
+
+class _Following:
+    """How far a resource was followed. version: from which it is watched; empty if it is to be listed."""
+
+    def __init__(self, api: Any, resource: Resource, namespace: str | None, away: set[str]) -> None:
+        self.api, self.resource, self.namespace, self.away = api, resource, namespace, away
+        self.version, self.tries, self.heard = "", 0, 0.0
+        self.known: dict[tuple[str, str], Mapping[str, Any]] = {}
+        """What is there, as far as it was told."""
+        self.was_listed = False
+        """Whether a list was read to its end."""
+        self.keeps = resource.kind != EVENT
+        """Whether it matters when an object is gone."""
+
+    async def listed(self) -> AsyncIterator[ClusterReport]:
+        """What a list says, if one is needed: what is there, what is there no more, and that this was all."""
+        if self.version:
+            return
+        found, listed_at = set[tuple[str, str]](), ""
+        async for page, at in _pages(self.api, self.resource, self.namespace):
+            listed_at = at
+            for one in page:
+                found.add(_key(one))
+                self._know(one, gone=False)
+                yield ObjectChange(one, listed=True)
+        for key in [key for key in self.known if key not in found]:
+            yield ObjectChange(self.known.pop(key), gone=True, listed=True)
+        self.version, self.heard, self.was_listed = listed_at, time.monotonic(), True
+        self.away.discard(self.resource.named)
+        yield AllSeen(self.resource)
+
+    async def watched(self) -> AsyncIterator[ClusterReport]:
+        """The changes of one watch, until it ends."""
+        began, changed = time.monotonic(), False
+        async for kind, one in _watch(self.api, self.resource, self.namespace, self.version, self.away):
+            self._go_on(kind, text(mapping(one, "metadata"), "resourceVersion"))
+            if kind != "BOOKMARK":
+                changed = True
+                self._know(one, gone=kind == "DELETED")
+                yield ObjectChange(one, gone=kind == "DELETED")
+        if not changed and time.monotonic() - began < SHORTEST:
+            raise Unavailable("the API server ends each watch at once")
+
+    def _go_on(self, kind: str, version: str) -> None:
+        """Note the version that a watch has come to. Raises `VersionExpired` if it is older than what was asked for."""
+        if kind == "DELETED" and _is_before(version, self.version):
+            version = ""  # that of the object while it existed
+        if _is_before(version, self.version):
+            log.warning("versions_went_back", resource=self.resource.named, version=self.version, found=version)
+            raise VersionExpired
+        self.version, self.tries, self.heard = version or self.version, 0, time.monotonic()
+
+    def _know(self, one: Mapping[str, Any], *, gone: bool) -> None:
+        key, uid = _key(one), uid_of(one)
+        if not gone and self.keeps:
+            self.known[key] = _identity(one)
+        elif gone and (not uid or uid_of(self.known.get(key, {})) in ("", uid)):  # or it has a successor of its name
+            self.known.pop(key, None)
+
+    async def begin_anew(self) -> None:
+        """List everything again. If the server forgets at once what it has listed, wait before."""
+        self.version = ""
+        await asyncio.sleep(_pause(self.tries) if self.tries else 0)
+        self.tries += 1
+
+    async def wait(self, error: Unavailable | SetupError) -> None:
+        """Wait until a further try may help. Raises what no try helps against: what was refused from the beginning."""
+        if isinstance(error, SetupError):
+            answered = error.details.get("answered")
+            if not self.was_listed or answered == UNAUTHORIZED:  # who we are is read at the start
+                raise error
+            self.version = ""
+            if answered == NOT_FOUND:
+                self.resource = await discovery.present(self.api, self.resource)
+        self.away.add(self.resource.named)
+        pause = _pause(self.tries)
+        self.tries += 1
+        log.warning("cluster_away", resource=self.resource.named, error=str(error), seconds=pause)
+        await asyncio.sleep(pause)
+
+    def has_heard_nothing(self) -> bool:
+        """Whether for the time of a whole watch not even a bookmark came: such a server may never tell any change."""
+        return time.monotonic() - self.heard >= WATCH_SECONDS
+
+
+def _is_before(version: str, other: str) -> bool:
+    """Whether a version is older than another one, as that of an API server that was put back; no if none can tell."""
+    return version.isdecimal() and other.isdecimal() and int(version) < int(other)
 
 
 def _pause(tries: int) -> float:
@@ -142,28 +210,39 @@ async def _pages(
     api: Any, resource: Resource, namespace: str | None
 ) -> AsyncIterator[tuple[list[Mapping[str, Any]], str]]:
     """All objects page by page; with the last one, the version from which to watch."""
-    more, limit = "", PAGE
+    more, limit, path = "", PAGE, _path(resource, namespace)
+    rests = set[str]()
     while True:
         query = [("limit", str(limit)), *([("continue", more)] if more else [])]
         try:
-            page = await get(api, _path(resource, namespace), query)
+            page = await get(api, path, query)
         except AnswerTooLarge:
             if limit == 1:
                 raise
             limit = max(1, limit // FEWER)
             continue
-        if "items" not in page:  # what is no list must not end what is there
+        items = _items(page, resource)
+        if items is None:  # what is no list must not end what is there
             found = " ".join(filter(None, (text(page, "kind"), text(page, "message")))) or "nothing"
-            raise Unavailable(f"{_path(resource, namespace)}: the answer must be a list, found {said(api, found)}")
-        # The items of a list have no apiVersion and kind.
-        items: list[Mapping[str, Any]] = [
-            {"apiVersion": resource.version, "kind": resource.kind, **item} for item in maps(page, "items")
-        ]
+            raise Unavailable(f"{path}: the answer must be a list of objects, found {said(api, found)}")
         metadata = mapping(page, "metadata")
         more = text(metadata, "continue")
+        if more in rests:
+            raise Unavailable(f"{path}: the list has no end: two of its pages name the same rest")
+        rests.add(more)
         yield items, "" if more else text(metadata, "resourceVersion")
         if not more:
             return
+
+
+def _items(page: Mapping[str, Any], resource: Resource) -> list[Mapping[str, Any]] | None:
+    """The objects of a page, with the apiVersion and kind that they lack there; None if it is no page of a list."""
+    found = page.get("items", "")
+    if found is None:  # as some servers write an empty list
+        return []
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) and _key(one)[1] for one in found):
+        return None
+    return [{"apiVersion": resource.version, "kind": resource.kind, **one} for one in found]
 
 
 async def _watch(
@@ -176,7 +255,7 @@ async def _watch(
         ("timeoutSeconds", str(WATCH_SECONDS)),
     ]
     async with request(api, _path(resource, namespace), query, WATCH_SECONDS + 30) as response:
-        away.discard(resource.plural)
+        away.discard(resource.named)
         async for line in _lines(pieces(response, None)):
             event = codec.decode_text(line, bounds.FOREIGN)
             kind, found = text(event, "type"), mapping(event, "object")
@@ -271,5 +350,5 @@ async def _readable(
     except SetupError as error:
         if listed or not one_of_many:
             raise
-        log.warning("not_followed", resource=resource.plural, error=str(error))
+        log.warning("not_followed", resource=resource.named, error=str(error))
         yield AllSeen(resource, denied=True)

@@ -38,6 +38,11 @@ class Resource(NamedTuple):
         """The group (empty for core) and the kind of its objects."""
         return self.version.rpartition("/")[0], self.kind
 
+    @property
+    def named(self) -> str:
+        """The name that tells it from all others of the server: `deployments.apps`, `pods`."""
+        return ".".join(filter(None, (self.plural, self.sort[0])))
+
 
 NamedResource = tuple[Resource, frozenset[str]]
 """A resource with its names in lower case."""
@@ -49,8 +54,7 @@ async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
         core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
     except Unavailable as error:
         raise _silent(error) from error
-    groups = [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
-    return [await _resource(api, name, core, groups) for name in names]
+    return [await _resource(api, name, core, _preferred(offered)) for name in names]
 
 
 async def definitions(api: Any, resources: Sequence[Resource]) -> list[Mapping[str, Any]]:
@@ -115,25 +119,41 @@ async def resource_of(api: Any, version: str, kind: str) -> Resource | None:
     return next((one for one, _ in await _resources(api, path) if one.kind == kind), None)
 
 
+async def present(api: Any, resource: Resource) -> Resource:
+    """The same resource in the version that the server has now: its definition may have been changed, or made anew."""
+    try:
+        offered = _preferred(await get(api, "/apis"))
+        found = [
+            await resource_of(api, one, resource.kind) for one in offered if one.partition("/")[0] == resource.sort[0]
+        ]
+    except (Unavailable, SetupError):
+        return resource
+    return next((one for one in found if one is not None), resource)
+
+
+def _preferred(offered: Mapping[str, Any]) -> list[str]:
+    """The version of each group that the server prefers."""
+    return [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
+
+
 async def _resource(api: Any, name: str, core: Sequence[NamedResource], groups: Sequence[str]) -> Resource:
     """The first resource of that name. Like kubectl, it looks in the core API first, then in the groups."""
     plural, _, group = name.partition(".")
     found = None if group else _by_name(core, plural)
+    away = []
     for version in groups:
         if found is None and group in {"", version.partition("/")[0]}:
-            found = _by_name(await _of_group(api, version), plural)
+            try:
+                found = _by_name(await _resources(api, f"/apis/{version}"), plural)
+            except (Unavailable, SetupError) as error:  # its own server may be away, as that of metrics often is
+                log.warning("api_group_away", group=version, error=str(error))
+                away.append(version)
     if found is None:
-        raise SetupError.cluster_unusable(problem=f"the cluster has no resource {name!r}: see `kubectl api-resources`")
+        problem = f"the cluster has no resource {name!r}"
+        if away:
+            problem += f", unless it is one of {', '.join(away)}, which cannot be read now"
+        raise SetupError.cluster_unusable(problem=f"{problem}: see `kubectl api-resources`")
     return found
-
-
-async def _of_group(api: Any, version: str) -> list[NamedResource]:
-    """The resources of a group; none if its own server is away, as that of metrics often is."""
-    try:
-        return await _resources(api, f"/apis/{version}")
-    except Unavailable as error:
-        log.warning("api_group_away", group=version, error=str(error))
-        return []
 
 
 async def _resources(api: Any, path: str) -> list[NamedResource]:

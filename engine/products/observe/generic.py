@@ -27,7 +27,7 @@ from phaseline.machines.kinds.kubernetes.diff.managed_fields import claims
 from phaseline.machines.kinds.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts, KindsTold
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, made_name
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, is_owned, key_of, made_from
-from phaseline.machines.kinds.kubernetes.secret_values import COPIES, FIELDS, MASK
+from phaseline.machines.kinds.kubernetes.secret_values import COPIES, FIELDS, MASK, raw_secret_in
 
 TIMES = ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime", "lastProbeTime", "lastScheduleTime", "renewTime")
 """Fields that change while nothing happens."""
@@ -130,13 +130,18 @@ def owned(manifest: Manifest, entity_id: str, facts: KindFacts = UNTOLD) -> Obse
 
 
 def _without_secrets(manifest: Manifest) -> Manifest:
-    """The manifest, with fingerprints for the values of a Secret. They are equal for equal values in one process.
+    """The manifest, with fingerprints for the values of a Secret, also of one that stands inside another object.
 
-    `is_masked` accepts the fingerprints. Copies of the object in annotations are left out.
+    They are equal for equal values in one process, and `is_masked` accepts them. Copies of a Secret in its annotations
+    are left out.
     """
-    if group_kind(manifest) != ("", "Secret"):
-        return manifest
-    cleaned = deepcopy(dict(manifest))
+    found = _masked(manifest) if group_kind(manifest) == ("", "Secret") else manifest
+    return _masked_inside(found) if raw_secret_in(found) is not None else found
+
+
+def _masked(secret: Manifest) -> dict[str, Any]:
+    """A Secret with fingerprints for its values, without copies of itself."""
+    cleaned = deepcopy(dict(secret))
     if mapping(cleaned, "metadata", "annotations"):
         for copy in COPIES:
             cleaned["metadata"]["annotations"].pop(copy, None)
@@ -147,6 +152,26 @@ def _without_secrets(manifest: Manifest) -> Manifest:
         elif inside is not None:  # not a map, but it may hold a secret
             cleaned[name] = _fingerprint(name, inside)
     return cleaned
+
+
+def _masked_inside(found: Any) -> Any:
+    """A value, with a fingerprint in the place of each smallest part of it that shows a value of a Secret.
+
+    An object that is refused as a whole would look as it did before, whatever has become of it.
+    """
+    if raw_secret_in(found) is None:
+        return found
+    if isinstance(found, list):
+        return [_masked_inside(one) for one in found]
+    if not isinstance(found, Mapping):
+        return _fingerprint("", found)
+    made = {name: _masked_inside(value) for name, value in found.items()}
+    if group_kind(made) == ("", "Secret"):
+        made = _masked(made)
+    kind = {"kind": made.get("kind")}  # some lists hold Secrets that do not say so
+    return {
+        name: one if raw_secret_in({**kind, name: one}) is None else _fingerprint("", one) for name, one in made.items()
+    }
 
 
 def _fingerprint(name: str, value: Any) -> Any:
@@ -161,6 +186,18 @@ def _fingerprint(name: str, value: Any) -> Any:
             plain = base64.b64decode(string, validate=True)
     fingerprint = MASK + hmac.new(_KEY, plain, hashlib.sha256).hexdigest()[:32]
     return base64.b64encode(fingerprint.encode()).decode() if name == "data" else fingerprint
+
+
+def shortened(found: Any, longest: int) -> Any:
+    """A value, with a digest in the place of each text of more characters. It is equal for equal texts."""
+    if isinstance(found, Mapping):
+        return {name: shortened(value, longest) for name, value in found.items()}
+    if isinstance(found, list):
+        return [shortened(one, longest) for one in found]
+    if not isinstance(found, str) or len(found) <= longest:
+        return found
+    digest = hashlib.sha256(found.encode(errors="surrogatepass")).hexdigest()[:32]
+    return f"sha256:{digest} of {len(found):,} characters"
 
 
 def _steady(live: Manifest | None) -> Any:

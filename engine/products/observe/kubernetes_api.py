@@ -20,7 +20,7 @@ with libraries.needed("kubernetes_asyncio", "observe --cluster"):
 
 import aiohttp
 
-OK, NOT_FOUND, GONE, TOO_MANY = 200, 404, 410, 429
+OK, UNAUTHORIZED, NOT_FOUND, GONE, TOO_MANY = 200, 401, 404, 410, 429
 ACCEPTED = {"Accept": "application/json", "Accept-Encoding": "gzip"}
 ANSWER = 64 << 20
 """The most bytes of one answer, unpacked: a page of a list, one object."""
@@ -155,7 +155,7 @@ async def _checked(api: Any, response: Any, path: str) -> None:
         raise Unavailable(status)
     if response.status != OK:
         problem = f"{status}: {said(api, await _excerpt(response))}"
-        raise SetupError.cluster_unusable(problem=problem)
+        raise SetupError.cluster_unusable(problem=problem, answered=response.status)
 
 
 async def _excerpt(response: Any) -> str:

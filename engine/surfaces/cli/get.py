@@ -11,7 +11,7 @@ import click
 from msgspec.structs import replace
 
 from phaseline.engine.log.explain import identities
-from phaseline.engine.log.explain.model import Explanation, GivenReason, record_of, said_map
+from phaseline.engine.log.explain.model import Contradiction, Explanation, GivenReason, record_of, said_map
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.surfaces.cli import cells, entity_name, following, options, render, terminal
 from phaseline.engine.surfaces.cli.cells import Installations
@@ -91,17 +91,7 @@ def get(
                 if manifest:
                     output.document(cells.named(cell, {**one.manifest}), maps.name_of(one.last.entity))
                     continue
-                if output.is_data:
-                    shown = maps.entity_map(kinds, one.last, lang, one.around)
-                    output.show(
-                        {**cells.named(cell, shown), **_said_map(one.said), **_stalled_map(one.stalled)},
-                        maps.name_of(one.last.entity),
-                    )
-                    continue
-                now = render.time_at(one.moment, cell)
-                place = [("cell", render.text_of(cell))] if cell else []
-                facts = described(kinds, one.last, lang, now, one.around)
-                output.pairs([*place, *facts, *_said(kinds, one.said, now), *_stalled(kinds, one.stalled, now, lang)])
+                _show(kinds, cell, one, output, lang)
             if not follow:
                 cells.end(reading, output)
                 return Exit.DONE
@@ -116,8 +106,8 @@ def get(
 class GetResult(NamedTuple):
     """What an installation has of the entity. start: where a watch goes on. around: what others tell of it.
 
-    stalled: why it is so, if its operation is stalled. said: what was said of its conditions. manifest: that of its
-    object; empty if that is not there, or nobody asks for it.
+    stalled: why it is so, if its operation is stalled. said: what was said of its conditions. refused: what was said
+    since and refused. manifest: that of its object; empty if that is not there, or nobody asks for it.
     """
 
     moment: Moment | None
@@ -126,6 +116,7 @@ class GetResult(NamedTuple):
     around: Surroundings = ALONE
     stalled: Explanation | None = None
     said: tuple[GivenReason, ...] = ()
+    refused: tuple[Contradiction, ...] = ()
     manifest: Mapping[str, Any] = {}
 
 
@@ -155,7 +146,8 @@ class GetQuery(NamedTuple):
         around = await SurroundingsReader(states_of(view)).of([entity])
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
         stalled = await view.why(entity.kind, entity.id) if stalls else None
-        return GetResult(view.moment, start, last, around, stalled, await view.said(entity))
+        said, refused = await view.said(entity), await view.refused(last)
+        return GetResult(view.moment, start, last, around, stalled, said, refused)
 
     async def follow(
         self, found: Mapping[str, GetResult], cell: str, client: ReadingClient
@@ -170,6 +162,19 @@ class GetQuery(NamedTuple):
                 yield after
 
 
+def _show(kinds: Kinds, cell: str, one: GetResult, output: Output, lang: Language) -> None:
+    """Show the entity of one cell."""
+    if output.is_data:
+        shown = cells.named(cell, maps.entity_map(kinds, one.last, lang, one.around))
+        beside = {**_said_map(one.said), **_refused_map(one.refused), **_stalled_map(one.stalled)}
+        output.show({**shown, **beside}, maps.name_of(one.last.entity))
+        return
+    now = render.time_at(one.moment, cell)
+    place = [("cell", render.text_of(cell))] if cell else []
+    told = (*_said(kinds, one.said, now), *_refused(one.refused), *_stalled(kinds, one.stalled, now, lang))
+    output.pairs([*place, *described(kinds, one.last, lang, now, one.around), *told])
+
+
 def _said(kinds: Kinds, found: Sequence[GivenReason], now: int) -> Iterator[tuple[str, Text]]:
     """The reason of each condition, by whom, since when, and how often it was said."""
     tree = ExplanationTree(kinds, now)
@@ -179,6 +184,16 @@ def _said(kinds: Kinds, found: Sequence[GivenReason], now: int) -> Iterator[tupl
 def _said_map(found: Sequence[GivenReason]) -> dict[str, Any]:
     """The same for programs."""
     return {"said": [said_map(one) for one in found]} if found else {}
+
+
+def _refused(found: Sequence[Contradiction]) -> Iterator[tuple[str, Text]]:
+    """What was said since and refused: the state that is shown may be older than that."""
+    yield from (("but", render.text_of(f"{one.text}: {one.message}")) for one in found)
+
+
+def _refused_map(found: Sequence[Contradiction]) -> dict[str, Any]:
+    """The same for programs."""
+    return {"refused": [{"text": one.text, "message": one.message} for one in found]} if found else {}
 
 
 def _stalled(kinds: Kinds, found: Explanation | None, now: int, language: Language) -> Iterator[tuple[str, Text]]:

@@ -12,7 +12,8 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine.log import latest
-from phaseline.engine.log.explain.model import Explanation, GivenReason
+from phaseline.engine.log.explain import unknown_parts
+from phaseline.engine.log.explain.model import Contradiction, Explanation, GivenReason
 from phaseline.engine.log.explain.shut import ShutBy, Shutters
 from phaseline.engine.log.explain.staleness import Stale, Staleness
 from phaseline.engine.log.explain.unknown_parts import PartsOf, PartsReader
@@ -245,6 +246,12 @@ class EntityView(Generic[M_co]):
 
         found = await said.said_of(self._states, entity, await self._states.history(entity.kind, entity.id))
         return tuple(one for facet in found.said.values() for one in facet)
+
+    async def refused(self, last: Transition) -> tuple[Contradiction, ...]:
+        """What was said of an entity since its last record and was refused, unless a later word has replaced it."""
+        from phaseline.engine.log.explain import refused  # noqa: PLC0415  # lists do not ask
+
+        return await refused.refused_of(self._states, last)
 
     async def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""

@@ -1,0 +1,100 @@
+"""What was said of an entity since its last record and was refused: what is shown is older than what was seen.
+
+Nothing of it is stored beside the rejection, so that it is found when somebody asks, as far back as the log goes.
+Belongs here: the rejections of observations of an entity, and of snapshots above it; which of them a later word has
+replaced. Does not: what a rejection says (`core.rejections`), what was said and taken (`said`).
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+from phaseline.engine.log.explain.model import Contradiction
+from phaseline.engine.log.log_records import record_in_log
+from phaseline.engine.log.state_view import StateView
+from phaseline.engine.nats.stream_reader import read_all
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.relations import with_all_above
+from phaseline.schemas.errors import NoAnswer, NotPermitted
+from phaseline.schemas.records import Rejection, Transition, timestamp
+
+if TYPE_CHECKING:
+    from phaseline.engine.core.intake import Arrival
+
+MOST = 1_000
+"""The most rejections, and the most events after them, that are looked at, so that one who asks does not wait."""
+SHOWN = 3
+"""The most that are told, the last ones."""
+SNAPSHOT = "snapshot"
+OLD = ("stale",)
+"""The reasons of rejections that say that something is older than what is shown."""
+
+
+async def refused_of(view: StateView, last: Transition) -> tuple[Contradiction, ...]:
+    """What was said of an entity since its last record and was refused, unless it was replaced; the first first."""
+    try:
+        found = [one async for one in _rejections(view, last)]
+        replaced = await _replaced(view, last, found) if found else frozenset()
+    except (NotPermitted, NoAnswer):  # one who may not read it still learns what the states say
+        return ()
+    return tuple(_told(one, last.entity.id) for one in found if one.cause.sequence not in replaced)[-SHOWN:]
+
+
+async def _rejections(view: StateView, last: Transition) -> AsyncIterator[Rejection]:
+    """The rejections, since its last record, of observations of the entity and of snapshots that tell of it."""
+    installation, entity = view.installation, last.entity
+    partition = installation.partition_of(entity.id)
+    names = [*with_all_above(installation.kinds, entity.kind, entity.id)]
+    filters = [installation.subjects.rejection(partition, kind, "*", name) for kind, name in names]
+    until, left = None if view.moment is None else view.moment.place, MOST
+    stream = installation.layout.log
+    async for some in read_all(installation.wire, stream, filters, timestamp(last.time_ns)):
+        for stored in some:
+            if left == 0 or (until is not None and stored.sequence > until):
+                return
+            left -= 1
+            record = record_in_log(stream, stored)
+            if isinstance(record, Rejection) and _is_about(record, last, view.installation.kinds):
+                yield record
+
+
+def _is_about(record: Rejection, last: Transition, kinds: Kinds) -> bool:
+    """Whether a rejection refuses what was said of the entity since its last record."""
+    entity, kind = last.entity, kinds.get(record.kind)
+    if kind is None or record.reason in OLD or record.cause.sequence <= last.cause.sequence:
+        return False
+    if (record.kind, record.id) == (entity.kind, entity.id):
+        return kind.roles.get(record.trigger) == "observation"
+    return record.trigger == SNAPSHOT and any(f"{record.id}/{one.id}" == entity.id for one in record.left_out)
+
+
+def _told(record: Rejection, entity_id: str) -> Contradiction:
+    whom = "" if record.id == entity_id else f" of {record.kind} {record.id}"
+    part = next((one.message for one in record.left_out if f"{record.id}/{one.id}" == entity_id), record.message)
+    text = (
+        f"{record.cause.source or 'somebody'} said {record.trigger}{whom} at {timestamp(record.time_ns)}"
+        f" (event {record.cause.event}), and was refused ({record.reason})"
+    )
+    return Contradiction("", text, part, None)
+
+
+async def _replaced(view: StateView, last: Transition, found: Sequence[Rejection]) -> frozenset[int]:
+    """The sequences of the refused events that a later word was taken after: about the same, by whomever."""
+    from phaseline.engine.log.explain.said import arrivals  # noqa: PLC0415  # of most entities nothing was refused
+
+    refused, replaced = {one.cause.sequence for one in found}, set[int]()
+    names = [*dict.fromkeys((one.kind, one.trigger, one.id) for one in found)]
+    async for arrival in arrivals(view, names, min(refused)):
+        if arrival.cause.sequence not in refused:
+            replaced |= {one.cause.sequence for one in found if _replaces(arrival, one, last)}
+    return frozenset(replaced)
+
+
+def _replaces(arrival: "Arrival", one: Rejection, last: Transition) -> bool:
+    if arrival.cause.sequence < one.cause.sequence or (arrival.kind, arrival.id) != (one.kind, one.id):
+        return False
+    if one.trigger != SNAPSHOT or one.id == last.entity.id:
+        return arrival.trigger == one.trigger
+    name, data = last.entity.id[len(one.id) + 1 :], arrival.data
+    after, upto = data.get("after"), data.get("upto")
+    in_range = not (after is not None and name <= after) and not (upto is not None and name > upto)
+    return arrival.trigger == SNAPSHOT and data.get("kind") == last.entity.kind and in_range
