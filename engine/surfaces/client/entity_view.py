@@ -12,7 +12,6 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine.log import latest
-from phaseline.engine.log.explain import unknown_parts
 from phaseline.engine.log.explain.model import Contradiction, Explanation, GivenReason
 from phaseline.engine.log.explain.shut import ShutBy, Shutters
 from phaseline.engine.log.explain.staleness import Stale, Staleness
