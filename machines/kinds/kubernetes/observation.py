@@ -1,7 +1,8 @@
 """An observation of a Kubernetes object, as the data of an `observed` event holds it.
 
 Belongs here: reading both manifests from the data, checking that they belong to the entity, assessing them; the
-attributes that name the object behind an entity, and those of the timer that ends its success. Does not: the states that follow (the tables of `gitops` and `fleet`).
+attributes that name the object behind an entity, and those of the timer that ends its success. Does not: the states
+that follow (the tables of `gitops` and `fleet`).
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 """Health rules by kind, and the health of one object.
 
-Belongs here: which rule applies to a kind, the checks that come before and after every rule (an object that is being
-deleted; a certificate that has ended). Does not: the rules themselves (`pods`, `workloads`, `short_rules`, ...), the
-table of known kinds (`kubernetes.known`), any other kind (`general`), rules of installed packages (`plugins`), health of
-an application (`kubernetes.rollup`).
+Belongs here: which rule applies to a kind, the checks before and after every rule (what is being deleted, what has
+ended). Does not: the rules themselves (`pods`, `workloads`, `short_rules`, ...), the table of known kinds
+(`kubernetes.known`), any other kind (`general`), rules of installed packages (`plugins`), health of an application
+(`kubernetes.rollup`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
