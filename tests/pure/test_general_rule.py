@@ -234,3 +234,31 @@ def test_what_denies_a_phase_of_success_is_none(word: str) -> None:
 ])  # fmt: skip
 def test_words_and_numbers_that_deny(found: dict[str, Any], expected: str) -> None:
     assert by_general_rule(found).status == expected, by_general_rule(found)
+
+
+FAILURES = sorted(
+    word.strip("*") for word, means in words.PHASES if means == words.FAILURE and " " not in word and "_" not in word
+)
+
+
+@pytest.mark.parametrize("word", FAILURES)
+def test_a_phase_of_failure_says_the_same_as_a_condition(word: str) -> None:
+    kind = word.capitalize()
+    expected = H if word in words.NO_TYPE else D
+    assert by_general_rule(widget(READY, condition(kind))).status == expected
+    assert by_general_rule(widget(READY, condition(kind, "False"))).status == H
+    assert by_general_rule(widget(phase=kind)).status == D
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    (widget(READY, condition("SplitBrain")), D), (widget(READY, condition("VolumeFull")), D),
+    (widget(READY, condition("LicenseExpired")), D), (widget(READY, condition("DependenciesNotMet")), P),
+    (widget(READY, condition("CredentialsValid", "False")), D), (widget(READY, condition("HasQuorum", "False")), P),
+    (widget(READY, condition("Serving")), H), (widget(READY, condition("Serving", "False")), P),
+    (widget(READY, condition("Warning")), H), (widget(READY, condition("Active", "False")), H),
+    (widget(READY, condition("RestartRequired")), H), (widget(phase="Successful"), H),
+    (widget(phase="UPDATE_ROLLBACK_COMPLETE"), D), (widget(phase="ACTIVE_WITH_ERRORS"), D), (widget(phase="storage-full"), D),
+    (widget(phase="UnderMaintenance"), S), (widget(phase="OutOfDate"), P),
+])  # fmt: skip
+def test_more_words(found: dict[str, Any], expected: str) -> None:
+    assert by_general_rule(found).status == expected, by_general_rule(found)

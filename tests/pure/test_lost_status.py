@@ -94,3 +94,13 @@ def test_a_condition_that_is_gone_says_nothing_more() -> None:
     assert seen.see(app_set(GOOD)).shown("application_set", "all") == "Healthy"
     assert seen.see(app_set(GOOD, FAILS)).shown("application_set", "all") == "Degraded"
     assert seen.see(app_set(GOOD)).shown("application_set", "all") == "Healthy"
+
+
+@pytest.mark.parametrize("kind", ["GitRepo", "HelmOp"])
+def test_what_was_never_fetched_is_told_again_without_a_rejection(kind: str) -> None:
+    said = {"conditions": [{"type": "Accepted", "status": "False", "message": "no such repository"}]}
+    seen = Seen().see(made(FLEET, kind, "re", status=said))
+    assert seen.shown("git_repo", "re") == "NotReady [Error]"
+    seen.observer = Observer("/o")
+    assert seen.see(made(FLEET, kind, "re", status=said)).shown("git_repo", "re") == "NotReady [Error]"
+    assert seen.see(made(FLEET, kind, "re")).shown("git_repo", "re") == "Pending"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.kinds.fleet.advice import FLEET
-from phaseline.machines.kinds.kubernetes import ending
+from phaseline.machines.kinds.kubernetes import observation
 from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
@@ -104,26 +104,26 @@ def _judged(pair: ObservedPair, scene: Scene, attributes: Attributes, event: Rul
         return {"state": NOT_ASSESSED, "why": found.health.message[:LONGEST]}
     if is_known and found.sync is None and not found.is_hook:
         return {"state": NOT_ASSESSED, "why": found.why[:LONGEST]}
-    return {"state": READY, "why": "", **ending.until(found.health, attributes, event.time)}
+    return {"state": READY, "why": "", **observation.until(found.health, attributes, event.time)}
 
 
 @rule("fleet.note_reason", revision=2)
 def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the reason."""
     reason = event.data.get("why")
-    return {**ending.without(attributes), "why": reason_and_message(event) if reason is None else reason}
+    return {**observation.without_until(attributes), "why": reason_and_message(event) if reason is None else reason}
 
 
 @rule("fleet.note_expired", revision=1)
 def note_expired(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Notes that the time is over until which the object was ready by what it says."""
-    return {**ending.without(attributes), "why": ending.ended(attributes)}
+    return {**observation.without_until(attributes), "why": observation.ended(attributes)}
 
 
 @rule("fleet.note_observation", revision=3)
 def note_observation(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the reason, and which object was observed."""
-    names = (OBJECT.name, FORMER.name, *ending.NAMES)
+    names = (OBJECT.name, FORMER.name, *observation.UNTIL_NAMES)
     after = {**note_reason(attributes, event), **{name: event.data[name] for name in names if name in event.data}}
     return with_version(attributes, after, event.data)
 
@@ -143,8 +143,8 @@ BUNDLE_RESOURCE = Table(
     doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
         "group; `namespace` is `-` if it has none.",
     intents=(),
-    derived=(ending.EXPIRED, "owner_gone", "unlisted"),
-    attributes=(Field("why", str, "why it is not ready"), *ending.UNTIL, OBJECT, VERSION, FORMER),
+    derived=(observation.EXPIRED, "owner_gone", "unlisted"),
+    attributes=(Field("why", str, "why it is not ready"), *observation.UNTIL, OBJECT, VERSION, FORMER),
     carries=("observed",),
     fields={
         "undeclared": (Field("lives", bool, "false if nothing says that it still lives: it is gone then"),),
@@ -198,11 +198,11 @@ BUNDLE_RESOURCE = Table(
             Row((ORPHANED,),                            "deleted",    DELETED),
             *(Row((state,),                             trigger,      SAME,     computes=note_more) for trigger, state in SAID),
             *(Row((ABSENT, DELETED, Live(but=(state,))), trigger,     state,    computes=note_reason) for trigger, state in SAID),
-            Row((READY,),                               ending.EXPIRED, NOT_READY, computes=note_expired),
+            Row((READY,),                               observation.EXPIRED, NOT_READY, computes=note_expired),
             Row((LIVE,),                                "unlisted",   DELETED),
             Row((LIVE,),                                "owner_gone", DELETED),
         ),
-        timeouts=(Timeout(READY, ending.EXPIRED, seconds_from=ending.EXPIRES_IN, restart_on=ending.EXPIRES),),
+        timeouts=(Timeout(READY, observation.EXPIRED, seconds_from=observation.EXPIRES_IN, restart_on=observation.EXPIRES),),
         views=(
             #    shows         while
             View(WAIT_APPLIED, (Above("bundle_deployment", (WAIT_APPLIED, ERR_APPLIED), base=True),), base=(UNKNOWN,)),

@@ -98,6 +98,7 @@ GIT_REPO = Table(
         rows=(
             #   from               trigger         to
             Row((ABSENT, DELETED), "created",      PENDING,   assigns=FETCHED),
+            Row((PENDING, NOT_READY), "created",   SAME,      assigns=FETCHED),
             Row((ABSENT, DELETED), "fetched",      PENDING,   assigns=FETCHED),
             Row((PENDING,),        "fetched",      PENDING,   assigns=FETCHED),
             Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=FETCHED,

@@ -9,7 +9,7 @@ from typing import Any
 
 from phaseline.machines.kinds.gitops.app_settings import MergedSettings, deadline_of, merged_settings
 from phaseline.machines.kinds.gitops.waves import place_of
-from phaseline.machines.kinds.kubernetes import ending
+from phaseline.machines.kinds.kubernetes import observation
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kinds.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kinds.kubernetes.diff.managed_fields import claims, may_apply
@@ -61,7 +61,7 @@ FIELDS = (
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
     "desired_digest", "settings", "compared", "compared_why", "progress", "deadline", "wave",
-    "hook", "unsaid", "evidence", "concerns", *ending.NAMES, "uid", "former_uids",
+    "hook", "unsaid", "evidence", "concerns", *observation.UNTIL_NAMES, "uid", "former_uids",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
@@ -97,7 +97,7 @@ def read_observation(
     fields |= {"hook": hook} if hook or "hook" in attributes else {}
     fields |= {"wave": wave} if wave or "wave" in attributes else {}
     fields |= _health(found, overrides, (live or desired or {}), fields, attributes)
-    fields |= ending.until(found.health, attributes, event.time) if fields["health"] == HEALTHY else {}
+    fields |= observation.until(found.health, attributes, event.time) if fields["health"] == HEALTHY else {}
     if again:
         fields |= {"sync": attributes["compared"], "sync_message": attributes["compared_why"]}
     elif is_known or before is None:
@@ -117,7 +117,7 @@ def owned_health(
     found = pair.assess(settings.overrides, scene.scripts, event.time)
     before = scene.above(entity_id, "owned_object")
     health = _health(found, settings.overrides, live, {"deadline": 0}, attributes)
-    return {**object_of(before, live), **health, **ending.until(found.health, attributes, event.time)}
+    return {**object_of(before, live), **health, **observation.until(found.health, attributes, event.time)}
 
 
 @rule("gitops.note_overdue", revision=1)
@@ -209,7 +209,7 @@ def _health(
 @rule("gitops.note_expired", revision=1)
 def note_expired(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Notes that the time is over until which the object was Healthy by what it says."""
-    return {**ending.without(attributes), "health_message": ending.ended(attributes)}
+    return {**observation.without_until(attributes), "health_message": observation.ended(attributes)}
 
 
 def _told(health: HealthResult) -> Mapping[str, Any]:

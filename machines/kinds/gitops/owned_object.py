@@ -9,7 +9,7 @@ from typing import Any
 
 from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, note_events, of_this_life
 from phaseline.machines.kinds.gitops.observe import ASIDE, note_expired, owned_health
-from phaseline.machines.kinds.kubernetes import ending
+from phaseline.machines.kinds.kubernetes import observation
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
@@ -61,7 +61,7 @@ NESTED_BY, PARTED_BY = "~", ":"
 """What separates an object from the one that it made, and the parts of a name: group, kind, namespace, name."""
 EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
-NOTED = ("health_message", "evidence", "concerns", *ending.NAMES, "uid", "former_uids")
+NOTED = ("health_message", "evidence", "concerns", *observation.UNTIL_NAMES, "uid", "former_uids")
 
 
 @rule("gitops.observed_owned", revision=4, uses=(HEALTH, SCRIPTS, revisions))
@@ -90,7 +90,7 @@ def _mismatch(live: Mapping[str, Any], entity_id: str) -> str:
 def note_owned(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the results of the observation."""
     data = event.data
-    dropped = ("evidence", "concerns", *ending.NAMES)
+    dropped = ("evidence", "concerns", *observation.UNTIL_NAMES)
     kept = {name: value for name, value in attributes.items() if name not in dropped}
     noted = {**of_this_life(kept, data.get("uid")), **{name: data[name] for name in NOTED if name in data}}
     return with_version(attributes, noted, data)
@@ -107,12 +107,12 @@ OWNED_OBJECT = Table(
         "it, and it does not count for its application: its owner's health says what it means. `owned` is "
         "`<group>:<Kind>:<namespace>:<name>`, behind that of its own owner and `~` where that is an owned object too.",
     intents=(),
-    derived=(ending.EXPIRED, "owner_gone"),
+    derived=(observation.EXPIRED, "owner_gone"),
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("evidence",       dict, "what its health rests on: condition, status, reason, message, since", many=True),
         Field("concerns",       dict, "conditions that say of a failure and do not decide its health", many=True),
-        *ending.UNTIL,
+        *observation.UNTIL,
         OBJECT,
         VERSION,
         FORMER,
@@ -153,11 +153,11 @@ OWNED_OBJECT = Table(
                 *(Row(EVER,         "observed",    health,   given={"health": health}, computes=note_owned)
                   for health in ASSESSED),
                 Row((LIVE,),        "events_seen", SAME,     computes=note_events),
-                Row((HEALTHY,),     ending.EXPIRED, DEGRADED, computes=note_expired),
+                Row((HEALTHY,),     observation.EXPIRED, DEGRADED, computes=note_expired),
                 Row((LIVE,),        "removed",     DELETED),
                 Row((LIVE,),        "owner_gone",  DELETED),
             ),
-            timeouts=(Timeout(HEALTHY, ending.EXPIRED, seconds_from=ending.EXPIRES_IN, restart_on=ending.EXPIRES),),
+            timeouts=(Timeout(HEALTHY, observation.EXPIRED, seconds_from=observation.EXPIRES_IN, restart_on=observation.EXPIRES),),
         ),
     ),
 )

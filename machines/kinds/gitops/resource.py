@@ -11,7 +11,7 @@ from phaseline.machines.kinds.gitops import observe
 from phaseline.machines.kinds.gitops.happenings import HAPPENINGS, SEEN, note_events, of_this_life
 from phaseline.machines.kinds.gitops.labels import SYNCS, UNCOMPARED
 from phaseline.machines.kinds.gitops.observe import ASIDE, SYNC_FAILED, SYNCING, note_expired, note_overdue
-from phaseline.machines.kinds.kubernetes import ending
+from phaseline.machines.kinds.kubernetes import observation
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kinds.kubernetes.health_labels import HEALTHS, UNRULED
 from phaseline.machines.kinds.kubernetes.observation import FORMER, KIND_FACTS, LISTED, OBJECT, VERSION, with_version
@@ -58,7 +58,7 @@ def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[st
     """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
     found = {name: data[name] for name in observe.NOTED if name in data}
-    dropped = ("evidence", "concerns", *ending.NAMES, *(("by_name", "prune") if "sync" in data else ()))
+    dropped = ("evidence", "concerns", *observation.UNTIL_NAMES, *(("by_name", "prune") if "sync" in data else ()))
     kept = {name: value for name, value in attributes.items() if name not in dropped}
     kept |= {"by_name": naming.SYNC_ONLY} if "by_name" in kept else {}
     noted = {**of_this_life(kept, data.get("uid")), **found}
@@ -95,7 +95,7 @@ RESOURCE = Table(
     doc="One Kubernetes object that an application deploys. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
         "group; `namespace` is `-` if it has none.",
     intents=(),
-    derived=("deadline", ending.EXPIRED, "owner_gone", "told", "unnamed"),
+    derived=("deadline", observation.EXPIRED, "owner_gone", "told", "unnamed"),
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("sync_message",   str,  "the reason for its sync"),
@@ -114,7 +114,7 @@ RESOURCE = Table(
         Field("progress",       str,  "a digest of its counts, which changes when it makes progress"),
         Field("deadline",       int,  "seconds that it may be Progressing without progress; 0 for ever"),
         Field("overdue",        str,  "the digest of its counts when that time was over"),
-        *ending.UNTIL,
+        *observation.UNTIL,
         Field("unsaid",         bool, "whether it has not reported any status yet"),
         Field("hook",           str,  "the phases of a synchronisation in which it is a hook, with commas"),
         Field("wave",           int,  "the wave in which it is synchronised"),
@@ -174,7 +174,7 @@ RESOURCE = Table(
                 Row((LIVE,),            "owns",           SAME,         computes=note_owns),
                 Row((PROGRESSING,),     "deadline",       UNKNOWN,      when=UNSAID, computes=note_overdue),
                 Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=note_overdue),
-                Row((HEALTHY,),         ending.EXPIRED,   DEGRADED,     computes=note_expired),
+                Row((HEALTHY,),         observation.EXPIRED,   DEGRADED,     computes=note_expired),
                 Row((ABSENT,),          "sync_started",   NOT_ASSESSED),
                 Row((ABSENT,),          "sync_succeeded", NOT_ASSESSED),
                 Row((ABSENT,),          "sync_failed",    NOT_ASSESSED),
@@ -183,7 +183,7 @@ RESOURCE = Table(
             ),
             timeouts=(
                 Timeout(PROGRESSING, "deadline", seconds_from="deadline", restart_on="progress"),
-                Timeout(HEALTHY, ending.EXPIRED, seconds_from=ending.EXPIRES_IN, restart_on=ending.EXPIRES),
+                Timeout(HEALTHY, observation.EXPIRED, seconds_from=observation.EXPIRES_IN, restart_on=observation.EXPIRES),
             ),
         ),
         Facet(

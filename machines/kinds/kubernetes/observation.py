@@ -1,7 +1,8 @@
 """An observation of a Kubernetes object, as the data of an `observed` event holds it.
 
 Belongs here: reading both manifests from the data, checking that they belong to the entity, assessing them; the
-attributes that name the object behind an entity. Does not: the states that follow (the tables of `gitops` and `fleet`).
+attributes that name the object behind an entity, and those of the timer that ends its success. Does not: the states
+that follow (the tables of `gitops` and `fleet`).
 """
 
 from collections.abc import Mapping
@@ -10,14 +11,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from phaseline.machines.kinds.kubernetes.assess import Assessment, Manifest, assess
+from phaseline.machines.kinds.kubernetes.health.registry import passed
+from phaseline.machines.kinds.kubernetes.health.result import HealthResult
 from phaseline.machines.kinds.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, NO_NAMESPACE, ManifestId
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
+from phaseline.machines.kinds.kubernetes.profiles import HEALTHY
 from phaseline.machines.language.endings import is_seen_gone
 from phaseline.machines.language.fields import ANOTHER, Field, Refusal
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.machines.language.table import DELETED
+from phaseline.machines.language.table import DELETED, Attributes
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.templates.shared_values import SHARED
 
@@ -191,3 +195,32 @@ def gone(*, is_known: bool) -> Mapping[str, Any] | Refusal:
     if is_known:
         return {"gone": True}
     return Refusal("it is neither in Git nor in the cluster: there is nothing to observe")
+
+
+EXPIRED, EXPIRES, EXPIRES_IN = "expired", "expires", "expires_in"
+UNTIL = (
+    Field(EXPIRES, str, "the field, and the time in it, until which it is well: a certificate ends by itself"),
+    Field(EXPIRES_IN, int, "seconds from when it became so until then"),
+)
+UNTIL_NAMES = (EXPIRES, EXPIRES_IN)
+
+
+def until(health: HealthResult | None, before: Attributes, now: int) -> dict[str, Any]:
+    """The attributes of an object that is Healthy until some time; empty for any other. now: ns since 1970.
+
+    The seconds stay while the time does, because they began with it.
+    """
+    if health is None or health.status != HEALTHY or health.until is None:
+        return {}
+    words, at = health.until
+    return {EXPIRES: words, EXPIRES_IN: before[EXPIRES_IN] if before.get(EXPIRES) == words else at - now // SECOND}
+
+
+def without_until(attributes: Attributes) -> dict[str, Any]:
+    """The attributes of an object of which no such time is known any more."""
+    return {name: value for name, value in attributes.items() if name not in UNTIL_NAMES}
+
+
+def ended(attributes: Mapping[str, Any]) -> str:
+    """What is said of an object whose time is over."""
+    return passed(attributes.get(EXPIRES, ""))

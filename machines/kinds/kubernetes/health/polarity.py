@@ -23,6 +23,7 @@ from phaseline.machines.kinds.kubernetes.health.words import (
     HELD_BY,
     LABELS,
     NO_ERROR,
+    NO_TYPE,
     NOT_NOW,
     PART,
     PASSING,
@@ -54,6 +55,8 @@ def _spellings(word: str) -> tuple[str, ...]:
 def of_type(kind: str) -> tuple[str, str] | None:
     """What a type of condition says if it is True, and if it is False; None for a type that is not known.
 
+    A phase of failure says the same as a type: `Offline`, `SplitBrain`.
+
     A type may have a domain in front: `cnpg.io/hibernation`. One that denies a success (`NotSynced`, `Unverified`) says
     of a failure if it is True; one that denies a step says of work.
     """
@@ -64,6 +67,8 @@ def of_type(kind: str) -> tuple[str, str] | None:
     if (affirmed := _NOT.sub("", kind, count=1)) != kind and (denied := _denial(affirmed)):
         return denied
     found = next(((true, false) for glob, true, false in CONDITIONS if fnmatchcase(kind, glob)), None)
+    if found is None and of_phase(kind) == FAILURE and kind.lower() not in NO_TYPE:
+        return FAILURE, ""
     return found or (_denial(_UN.sub(lambda one: one[1].upper(), kind, count=1)) if _UN.match(kind) else None)
 
 

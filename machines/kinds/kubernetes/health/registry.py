@@ -1,14 +1,15 @@
 """Health rules by kind, and the health of one object.
 
-Belongs here: which rule applies to a kind, the checks that come before every rule. Does not: the rules themselves
-(`pods`, `workloads`, `short_rules`, ...), the table of known kinds (`kubernetes.known`), any other kind (`general`),
-rules of installed packages (`plugins`), health of an application (`kubernetes.rollup`).
+Belongs here: which rule applies to a kind, the checks before and after every rule (what is being deleted, what has
+ended). Does not: the rules themselves (`pods`, `workloads`, `short_rules`, ...), the table of known kinds
+(`kubernetes.known`), any other kind (`general`), rules of installed packages (`plugins`), health of an application
+(`kubernetes.rollup`).
 """
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from phaseline.machines.kinds.kubernetes.health import expiry
+from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.health.autoscaling import autoscaler
 from phaseline.machines.kinds.kubernetes.health.general import by_general_rule
 from phaseline.machines.kinds.kubernetes.health.pods import job, pod
@@ -23,7 +24,7 @@ from phaseline.machines.kinds.kubernetes.health.result import (
     unknown,
 )
 from phaseline.machines.kinds.kubernetes.health.short_rules import api_service, ingress, service, volume_claim, workflow
-from phaseline.machines.kinds.kubernetes.health.view import ObjectView
+from phaseline.machines.kinds.kubernetes.health.view import ObjectView, getter
 from phaseline.machines.kinds.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.argo_kinds import is_argos
@@ -31,8 +32,9 @@ from phaseline.machines.kinds.kubernetes.known.table import NO_STATUS, STATUSLES
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, HEALTHY, PROGRESSING, UNKNOWN, Profile
 from phaseline.machines.language.rules import Revision
+from phaseline.schemas.records import SECOND, nanoseconds
 
-HEALTH = Revision("kubernetes.health", 13)
+HEALTH = Revision("kubernetes.health", 14)
 """Raise it when an object gets another health or message than before."""
 NO_RULE = "no health rule applies to this kind"
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
@@ -113,7 +115,7 @@ def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile, facts:
         return _judged(live, rule, profile)
     found = _by_status(live, rule, profile, facts)
     lasts = profile.follows_argo or (rule is not None and not rule.is_built_in)
-    return found if lasts else expiry.held(found, live.found, now)
+    return found if lasts else _held(found, live.found, now)
 
 
 def _by_status(live: ManifestPart, rule: KnownRule | None, profile: Profile, facts: KindFacts) -> HealthResult:
@@ -157,3 +159,58 @@ def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthRes
     return HealthResult.told_by(
         found.status, found.message, lambda: (evidence, concerns_of(ObjectView(part.found).all_conditions, evidence))
     )
+
+
+UNTIL = tuple((group, kind, field, getter(field)) for group, kind, field in (
+    #   group                kind                   the field of an object that says until when it holds
+    ("*",                 "*",                  ".status.notAfter"),
+    ("*.crossplane.io",   "*",                  ".status.atProvider.notAfter"),
+    ("*.upbound.io",      "*",                  ".status.atProvider.notAfter"),
+    ("cluster.x-k8s.io",  "Machine",            ".status.certificatesExpiryDate"),
+    ("networking.gke.io", "ManagedCertificate", ".status.expireTime"),
+))  # fmt: skip
+
+
+class Expiry(NamedTuple):
+    """The time at which something ends. at: s since 1970."""
+
+    field: str
+    written: str
+    at: int
+
+    @property
+    def words(self) -> str:
+        """`status.notAfter 2026-03-02T08:00:00Z`."""
+        return f"{self.field} {self.written}"
+
+
+def passed(words: str) -> str:
+    """What is said of a time that is over, in the words of `Expiry`."""
+    return f"{words} has passed"
+
+
+def _held(found: HealthResult, live: Mapping[str, Any], now: int) -> HealthResult:
+    """A verdict of now (s since 1970): Degraded if the object has ended; one that is Healthy says until when it is."""
+    if found.status not in (HEALTHY, PROGRESSING) or not live.get("status"):
+        return found
+    first = min(_ends(live), key=lambda one: one.at, default=None)
+    if first is None:
+        return found
+    if first.at <= now:
+        ended = Evidence(first.field, first.written, message=passed(first.words), since=first.written)
+        return HealthResult(DEGRADED, ended.message, (ended, *found.evidence), found.concerns)
+    if found.status == HEALTHY:
+        found.until = first.words, first.at
+    return found
+
+
+def _ends(live: Mapping[str, Any]) -> Iterator[Expiry]:
+    group, kind = group_kind(live)
+    view = ObjectView(live)
+    for of_group, of_kind, field, get in UNTIL:
+        written = get(view)
+        if isinstance(written, str) and matches(of_group, group) and matches(of_kind, kind):
+            try:
+                yield Expiry(field.lstrip("."), written, nanoseconds(written) // SECOND)
+            except (ValueError, OverflowError):
+                continue
