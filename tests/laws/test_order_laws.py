@@ -400,6 +400,30 @@ def lived_again_by_proof(lives: Lives, was: Entity, record: Transition, step: Hi
 
 @pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FAMILIES)
+def test_what_was_taken_of_a_thing_that_lives_is_no_word_of_an_earlier_one(name: str, effort: str) -> None:
+    """Also where the thing was gone, and is there again: its next word is about the life that it began."""
+
+    def law(random: Random) -> None:
+        lives = Lives(name)
+        for _ in range(60):
+            _, step = lives.take(random)
+            read = step.read
+            if isinstance(read, Rejection) or not any(isinstance(one, Transition) for one in step.records):
+                continue
+            names_it = (
+                lives.history.kinds[read.kind].common[read.trigger][-1].name == UID
+            )  # and no field of the table does
+            uid, entity = read.data.get(UID) if names_it else None, lives.history.tree.get(read.kind, read.id)
+            if uid is not None and entity is not None and entity.facets[0].base.phase not in (ABSENT, DELETED):
+                assert entity.memory is not None, step
+                assert uid in entity.memory.identities, step
+                assert uid not in entity.memory.former, step
+
+    hold(law, RANDOM, effort)
+
+
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FAMILIES)
 def test_a_reason_stays_as_long_as_its_bad_state(name: str, effort: str) -> None:
     """What was said of a bad state is not lost when the same is said again without words, or when something else is."""
 

@@ -215,6 +215,20 @@ def test_what_was_moved_away_may_come_back_to_its_place() -> None:
         gone.when("owned_object", "observed", place, {**data, "uid": "k8s:3"}).then("owned_object", place, "Healthy")
 
 
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_thing_that_is_there_again_is_heard_again_by_all_its_names(seen: bool) -> None:
+    known = there().event("node", "heartbeat", N, {"uid": "k8s:1"})
+    gone = known.event("node", "deleted", N) if seen else known.event("cluster", "deleted", "c")
+    if not seen:
+        gone = gone.event("cluster", "reported", "c", {"phase": "Running", "seen": node(gone).asked})
+        gone = gone.event("node_pool", "reported", "c/p", {"phase": "Running"})
+    told = {"phase": "Running", "uid": A, **({"seen": node(gone).asked} if seen else {})}
+    again = gone.event("node", "reported", N, told)
+    assert (identity(node(again)), former(node(again))) == ({"aws": "i-a", "k8s": "1"}, ())
+    for uid in (A, "k8s:1"):
+        assert tell(again, "not_ready", uid=uid).transitions
+
+
 def test_an_identity_that_was_not_kept_is_none_that_has_ended() -> None:
     given = there(None)
     for scheme in "abcd":

@@ -30,8 +30,9 @@ JUDGED = frozenset({ANSWERS, SEEN, UID, UID_VERSION, IF_VERSION, LOG})
 
 
 class Thing(NamedTuple):
-    """The thing that an event is about. uid: its identity. is_news: whether the entity does not keep it yet.
+    """The thing that an event is about. uid: its identity.
 
+    is_news: whether the entity does not keep it, or will not in the life that begins when the thing is there again.
     takes_over: whether it takes the place of another thing, which may be gone or still be there. is_new: whether no
     life of the entity is known to have been this thing, so that it is none that has ended. version: which version of it
     the event tells of; None if it does not say so.
@@ -112,10 +113,11 @@ def of_report(
         return RefusedReport(
             "stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there"
         )
+    comes_back = found == "known" and not says_gone and not is_there(entity)
     if replaced_by is None:
         if says_gone and found == "other" and is_there(entity):
             return RefusedReport("stale", _another(kind, entity, trigger, uid, None))
-        return Thing(uid, is_news=found != "known", is_new=found == "other")
+        return Thing(uid, is_news=found != "known" or comes_back, is_new=found == "other")
     if found == "former":
         return RefusedReport(
             "stale", f"{_is(kind, entity)}: {trigger} is about {uid}, an earlier life{_now(entity, uid)}"
@@ -125,7 +127,7 @@ def of_report(
         if begins and not (seen is not None and seen < entity.born):
             return Thing(uid, is_news=True, takes_over=True, is_new=True)
         return RefusedReport("stale", _another(kind, entity, trigger, uid, seen if begins else None))
-    return Thing(uid, is_news=found == "first")
+    return Thing(uid, is_news=found == "first" or comes_back)
 
 
 def is_there(entity: Entity) -> bool:
@@ -206,14 +208,24 @@ def learnt(
             uid = abouts[record.entity.id].uid
             missing.pop(record.entity.id, None)
             memory = with_identity(record.entity.memory, uid, is_place=is_place)
+            for other in _of_same(known.get(record.entity.id), uid):
+                memory = with_identity(memory, other, is_place=is_place)
             memory = with_version(memory, uid, abouts[record.entity.id].version)
             record = replace(record, entity=replace(record.entity, memory=memory))  # noqa: PLW2901  # the same record
         found.append(record)
     for entity_id, about in missing.items():
         if (entity := known.get(entity_id)) is not None:
             memory = with_version(with_identity(entity.memory, about.uid, is_place=is_place), about.uid, about.version)
-            found.append(Mark(replace(entity, memory=memory), cause, time))
+            if memory != entity.memory:
+                found.append(Mark(replace(entity, memory=memory), cause, time))
     return found
+
+
+def _of_same(before: Entity | None, uid: str) -> tuple[str, ...]:
+    """The further identities of a thing that is there again: what others say of it is about its new life too."""
+    if before is None or before.memory is None or is_there(before) or uid not in before.memory.identities:
+        return ()
+    return before.memory.identities
 
 
 def with_learnt(tree: Tree, kind: Kind, arrival: Arrival, decision: Decision, about: Thing) -> Decision:
