@@ -96,6 +96,7 @@ def test_objects_that_come_before_their_application_are_brought_home() -> None:
     assert first[0] == "resource.observed web/web/core:ConfigMap/shop/one"
     assert subjects(observer, application(owner="all")) == [
         "application_set.removed web",
+        "application.named all/web",
         "resource.observed all/web/core:ConfigMap/shop/one",
         "resource.observed all/web/core:ConfigMap/shop/two",
     ]
@@ -109,7 +110,7 @@ def test_objects_that_come_before_their_application_are_brought_home() -> None:
 def test_an_application_that_a_set_takes_over_moves() -> None:
     observer = Observer("/o")
     subjects(observer, application(), application_set("web"))
-    assert subjects(observer, application(owner="all")) == ["application.removed web/web"]
+    assert subjects(observer, application(owner="all")) == ["application.removed web/web", "application.named all/web"]
 
 
 def test_where_all_applications_are_seen_a_mark_alone_makes_no_application() -> None:
@@ -119,7 +120,8 @@ def test_where_all_applications_are_seen_a_mark_alone_makes_no_application() -> 
         "core:ConfigMap/shop/it": "it is marked as one of the Application redis, which is not there"
     }
     assert subjects(observer, application("redis", owner="all")) == [
-        "resource.observed all/redis/core:ConfigMap/shop/it"
+        "application.named all/redis",
+        "resource.observed all/redis/core:ConfigMap/shop/it",
     ]
     assert observer.unowned == {}
 
