@@ -1,5 +1,7 @@
 """The users of docs/security.md, Without accounts: their permissions suffice for their task and for nothing else."""
 
+import asyncio
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -40,6 +42,18 @@ async def test_who_asks_for_states_gives_the_number_of_partitions(guarded: str) 
             await client.tree("c1")
         with pytest.raises(NotPermitted):
             await client.publish("cluster", "update", "c1")
+
+
+async def test_who_may_request_no_messages_is_told_and_does_not_wait_for_them(guarded: str) -> None:
+    async with phaseline.connect(as_user("half", guarded), inbox_prefix="_INBOX_half") as client:
+        for records in (
+            client.watch(start="start", follow=False),
+            client.watch(start="start"),
+            client.history("node", "c1/p/n1"),
+        ):
+            async with asyncio.timeout(60):
+                with pytest.raises(NotPermitted, match=r"CONSUMER\.MSG\.NEXT\.pl-LOG"):
+                    await anext(records)
 
 
 async def test_who_reads_sees_everything_and_sends_nothing(guarded: str) -> None:
