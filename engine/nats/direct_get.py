@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
 from phaseline.engine.nats.wire import Wire
-from phaseline.schemas.errors import ApiFailed, NoAnswer, NoResponders, NotPermitted, RequestTimedOut
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NoResponders, NotPermitted, PhaselineError, RequestTimedOut
 from phaseline.schemas.records import nanoseconds, timestamp
 
 PENDING = "Nats-Num-Pending"
@@ -71,21 +71,26 @@ def origin(block: bytes | None) -> int:
 
 
 async def gather(wire: Wire, subject: str, wanted: Mapping[str, Any], timeout: float = 10.0) -> list[Reply]:
-    """Send a request to `subject` and return all messages in the replies; raises `NoAnswer`, `ApiFailed`."""
-    replies, over, inbox = list[Reply](), asyncio.Event(), wire.inbox()
+    """Send a request to `subject` and return all messages in the replies; raises as `Wire.request`, and `ApiFailed`."""
+    replies, failures, over, inbox = list[Reply](), list[PhaselineError](), asyncio.Event(), wire.inbox()
 
     def take(_: str, data: bytes, block: bytes | None, __: str) -> None:
         replies.append(Reply(data, frames.read_headers(block) if block else {}, block))
         if frames.STATUS in replies[-1].headers or PENDING not in replies[-1].headers:
             over.set()
 
-    lost = asyncio.Event()
-
-    def on_disconnect() -> None:
-        lost.set()
+    def fail(error: PhaselineError) -> None:
+        failures.append(error)
         over.set()
 
-    sid, forget = await wire.subscribe(inbox, take), wire.on_disconnect(on_disconnect)
+    def on_refusal(denied: str) -> bool:
+        if denied == subject:
+            fail(wire.refusal(subject))
+        return denied == subject
+
+    sid, hooks = await wire.subscribe(inbox, take), [
+        wire.on_disconnect(lambda: fail(NoAnswer.connection_lost(subject=subject))), wire.on_refusal(on_refusal)
+    ]  # fmt: skip
     try:
         wire.send(wire.frame(subject, json.dumps(wanted).encode(), None, inbox))
         async with asyncio.timeout(timeout):
@@ -93,10 +98,11 @@ async def gather(wire: Wire, subject: str, wanted: Mapping[str, Any], timeout: f
     except TimeoutError as error:
         raise RequestTimedOut(subject=subject, seconds=timeout, hint="") from error
     finally:
-        forget()
+        for forget in hooks:
+            forget()
         await wire.unsubscribe(sid)
-    if lost.is_set():
-        raise NoAnswer.connection_lost(subject=subject)
+    if failures:
+        raise failures[0]
     if replies[-1].headers.get(frames.STATUS) == "503":
         raise NoResponders(subject=subject)
     return [*_messages_in(replies, subject)]

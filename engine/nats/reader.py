@@ -19,7 +19,7 @@ from phaseline.engine import logs
 from phaseline.engine.nats import consumer, frames
 from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.nats.wire import Wire
-from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
+from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError, RequestTimedOut
 from phaseline.schemas.records import nanoseconds
 
 BUFFER = 3_000
@@ -113,6 +113,8 @@ class Reader:
         """The sequence of the last message that was in the stream at the start; None while it is not known."""
         self._failure: PhaselineError | None = None
         self._broken = asyncio.Event()
+        self._since = 0.0
+        """Since when the reader is broken, and nothing has come; 0 if it is not."""
         self._tasks: list[asyncio.Task[None]] = []
         self._unhook: Sequence[Callable[[], None]] = ()
 
@@ -124,15 +126,19 @@ class Reader:
         self._least = max(self._known if self._wire.clustered else 0, await self._last_of_leader())
         await self._open()
         self._arrived.clear()  # an empty stream has set it, but the first `take` must wait for a message
-        self._unhook = [self._wire.on_disconnect(self._broken.set), self._wire.on_reconnect(self._broken.set)]
+        self._unhook = [
+            self._wire.on_disconnect(self._broken.set), self._wire.on_reconnect(self._broken.set),
+            self._wire.on_refusal(self._on_refusal),
+        ]  # fmt: skip
         self._tasks = [asyncio.create_task(self._check_silence()), asyncio.create_task(self._restart())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Delete the consumer. Where that fails the server deletes it later."""
-        for unhook in self._unhook:
-            unhook()
-        # Not kept: the errors of cancelled tasks lead back here, and garbage in circles is collected rarely.
+        # Not kept: hooks and the errors of cancelled tasks lead back here, and garbage in circles is collected rarely.
+        unhook, self._unhook = self._unhook, ()
+        for one in unhook:
+            one()
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -221,11 +227,22 @@ class Reader:
             except (ApiFailed, NoAnswer, NotPermitted) as error:
                 log.debug("consumer_left", consumer=self._name, error=str(error))
 
+    @property
+    def _pull_subject(self) -> str:
+        """The subject on which messages are requested."""
+        return self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self._stream}.{self._name}")
+
+    def _on_refusal(self, subject: str) -> bool:
+        """End, if this user may not request messages: nothing would ever come."""
+        if subject == self._pull_subject:
+            self._fail(self._wire.refusal(subject))
+        return subject == self._pull_subject
+
     def _request(self) -> None:
         """Request messages until the buffer and the open requests are full."""
         most = self._room - self._batch
         while self._requested + len(self._buffer) <= most and self._buffered_bytes < self._most_bytes:
-            subject = self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self.stream}.{self._name}")
+            subject = self._pull_subject
             request = consumer.pull_request(self._batch, self._request_bytes)
             try:
                 self._wire.send(self._wire.frame(subject, request, reply=self._inbox))
@@ -235,6 +252,7 @@ class Reader:
 
     def _received(self, messages: list[frames.Received]) -> None:
         """Buffer messages. Their reply subjects hold the consumer, the sequences, the time and what is pending."""
+        self._since = 0.0
         found, delivered = list[Stored](), self._delivered
         for subject, data, block, reply in messages:
             numbers = reply.rsplit(".", 4)
@@ -345,6 +363,9 @@ class Reader:
             if self.idle and self._end is None:
                 await self._look_for_end()
             if self._silent_checks > SILENT_CHECKS and self._requested > 0 and self._wire.connected:
+                if self._since and is_over(self._patience, self._since):
+                    self._fail(RequestTimedOut(subject=self._pull_subject, seconds=self._patience or 0.0, hint=""))
+                    return
                 log.info("reader_silence", stream=self.stream, seconds=self._silent_checks * CHECK)
                 self._silent_checks = 0
                 self._broken.set()
@@ -372,10 +393,9 @@ class Reader:
 
     async def _restart(self) -> None:
         """Start again with a new consumer whenever the reader is broken."""
-        since = 0.0
         while True:
             await self._broken.wait()
-            since = since or time.monotonic()
+            self._since = self._since or time.monotonic()
             try:
                 await self._wire.until_connected(self._patience)
                 self._broken.clear()
@@ -383,7 +403,7 @@ class Reader:
                 await self._open()
                 await self._check_length()
             except (NoAnswer, ApiFailed) as error:
-                if NoAnswer.log_put_back.made(error) or is_over(self._patience, since):
+                if NoAnswer.log_put_back.made(error) or is_over(self._patience, self._since):
                     self._fail(error)
                     return
                 log.info("reader_retry", stream=self.stream, error=str(error))
@@ -397,7 +417,7 @@ class Reader:
                 await asyncio.sleep(RETRY)
                 self._broken.set()
             else:
-                since = 0.0
+                self._since = self._since if self._requested else 0.0
 
 
 def is_over(patience: float | None, since: float) -> bool:

@@ -141,10 +141,9 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     """The layout of an existing installation; raises `NotProvisioned` if there is none, and `SetupError`."""
     wire.require(*MINIMUM_SERVER)
     layout = layout_of(settings, 1)
-    found, *others = await asyncio.gather(
-        _own_events(wire, layout), _config(wire, layout.state), _is_there(wire, layout.log)
-    )
-    if found is None or not all(others):
+    found = await _own_events(wire, layout)
+    others = asyncio.gather(_config(wire, layout.state), _is_there(wire, layout.log))
+    if not all(await others) or found is None:
         raise await _lacking(wire)
     return layout_of(settings, _partitions(found, settings), kept_feed(found))
 

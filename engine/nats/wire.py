@@ -226,13 +226,13 @@ class Wire:
             self._inbox_refused = told = True
         for subject, future in self._waiting.values():
             if (subject == denied or self._inbox_refused) and not future.done():
-                future.set_exception(self._refusal(subject))
+                future.set_exception(self.refusal(subject))
                 told = True
         told = any(hook(denied) for hook in tuple(self._refusal_hooks)) or told
         if not told:
             log.error("nats_permission_denied", error=violation)
 
-    def _refusal(self, subject: str) -> NotPermitted:
+    def refusal(self, subject: str) -> NotPermitted:
         """The error for a request to `subject` that the server does not permit, or whose answer cannot arrive."""
         if self._inbox_refused:
             return NotPermitted.inbox_refused(subject=f"{self._inbox}.*", violation=self._violation[1], who_may="")
@@ -283,7 +283,7 @@ class Wire:
         seconds = self.settings.request_timeout if timeout is None else timeout
         started = time.monotonic()
         if self._inbox_refused:
-            raise self._refusal(subject)
+            raise self.refusal(subject)
         if not self._up.is_set():
             await self.until_connected(seconds)
         self._serial += 1

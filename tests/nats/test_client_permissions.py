@@ -1,5 +1,7 @@
 """The users of docs/security.md, Without accounts: their permissions suffice for their task and for nothing else."""
 
+import asyncio
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -7,7 +9,8 @@ import phaseline
 from phaseline.schemas.errors import NotPermitted
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
-from tests.support.installation import PublishResult
+from tests.support.installation import PublishResult, Settings, Wire
+from tests.support.streams import gather
 
 
 async def test_an_agent_speaks_for_its_own_tree_only(guarded: str) -> None:
@@ -40,6 +43,25 @@ async def test_who_asks_for_states_gives_the_number_of_partitions(guarded: str) 
             await client.tree("c1")
         with pytest.raises(NotPermitted):
             await client.publish("cluster", "update", "c1")
+
+
+async def test_who_may_request_no_messages_is_told_and_does_not_wait_for_them(guarded: str) -> None:
+    async with phaseline.connect(as_user("half", guarded), inbox_prefix="_INBOX_half") as client:
+        for records in (
+            client.watch(start="start", follow=False),
+            client.watch(start="start"),
+            client.history("node", "c1/p/n1"),
+        ):
+            async with asyncio.timeout(60):
+                with pytest.raises(NotPermitted, match=r"CONSUMER\.MSG\.NEXT\.pl-LOG"):
+                    await anext(records)
+
+
+async def test_a_refused_request_with_several_answers_is_told(guarded: str) -> None:
+    settings = Settings(nats=(as_user("half", guarded),), inbox_prefix="_INBOX_half")
+    async with Wire.open(settings) as wire, asyncio.timeout(60):
+        with pytest.raises(NotPermitted, match=r"DIRECT\.GET\.pl-STATE"):
+            await gather(wire, "$JS.API.DIRECT.GET.pl-STATE", {"multi_last": ["pl.state.>"]}, timeout=600)
 
 
 async def test_who_reads_sees_everything_and_sends_nothing(guarded: str) -> None:

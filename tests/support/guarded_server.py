@@ -26,7 +26,10 @@ READS = [
     "$JS.API.DIRECT.GET.pl-LOG",
     *ASKS,
 ]
-USERS = {"agent": ["pl.events.c1.>"], "asker": ASKS, "reader": READS}
+USERS = {
+    "agent": ["pl.events.c1.>"], "asker": ASKS, "reader": READS,
+    "half": [one for one in READS if "MSG.NEXT" not in one],
+}  # fmt: skip
 
 
 class Guarded(EmbeddedServer):

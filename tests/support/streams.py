@@ -5,7 +5,7 @@ the streams of an installation (`installation`).
 """
 
 from phaseline.engine.nats.api_reply import EXPECTED, Ack
-from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.direct_get import gather, last_message_from_leader
 from phaseline.engine.nats.frames import read_headers
 from phaseline.engine.nats.reader import BUFFER, BUFFER_BYTES, LEAST_BUFFER, Reader
 from phaseline.engine.nats.stream_reader import DirectReader, StreamReader, read_all
@@ -16,5 +16,5 @@ from phaseline.engine.nats.streams import reports
 
 __all__ = [
     "BUFFER", "BUFFER_BYTES", "EXPECTED", "LEAST_BUFFER", "Ack", "CopyProgress", "DirectReader", "Fill", "Reader",
-    "StreamReader", "change", "is_whole", "last_message_from_leader", "read_all", "read_headers", "reports", "size",
+    "StreamReader", "change", "gather", "is_whole", "last_message_from_leader", "read_all", "read_headers", "reports", "size",
 ]  # fmt: skip
