@@ -29,8 +29,11 @@ SHOWN = 32
 """The most characters of a text that an error repeats."""
 CUT_OFF = "it is cut off: the body ends inside a value"
 """What is wrong with a body whose end is missing."""
+HALF = "a text in it has half of a surrogate pair"
+"""What is wrong with a text that another library calls cut off, or says nothing of."""
 _PLACE = re.compile(r"\(byte (\d+)\)")
 """Where a library says that a JSON text is wrong."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n"), " ")
 _IN_JSON = frozenset({str, int, bool, type(None)})
 _TIMESTAMP = -1
@@ -118,7 +121,7 @@ def _text_problem(body: bytes) -> str | None:
 def fault_of(error: Exception) -> str:
     """What is wrong with a body, in our words: those of a library change with its version."""
     said = str(error)
-    if isinstance(error, bounds.Unbounded):
+    if isinstance(error, bounds.Unbounded) or said == HALF:
         return said
     if isinstance(error, UnicodeDecodeError) or "utf-8" in said.lower():
         return "a text in it is not UTF-8"
@@ -172,9 +175,25 @@ def _unpack(body: bytes, levels: int) -> Any:
 def _unjson(body: bytes, levels: int) -> Any:
     """The value of a JSON text. Its depth is judged before a library reads it: the answer is the same everywhere."""
     bounds.check_json_depth(body, levels)
-    found = _json_decoder.decode(body)
+    try:
+        found = _json_decoder.decode(body)
+    except msgspec.DecodeError as error:
+        raise (ValueError(HALF) if _has_half_a_pair(body) else error) from None
     bounds.check_json_numbers(body, found)
     return found
+
+
+def _has_half_a_pair(body: bytes) -> bool:
+    """Whether a text that is no JSON would be, but for half of a surrogate pair, which only this library takes."""
+    try:
+        json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return False
+    return _SURROGATE.search(body) is not None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
 
 
 def decode_text(text: str | bytes, levels: int = bounds.LEVELS) -> Any:

@@ -230,7 +230,7 @@ class Reader:
     @property
     def _pull_subject(self) -> str:
         """The subject on which messages are requested."""
-        return self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self._stream}.{self._name}")
+        return self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self.stream}.{self._name}")
 
     def _on_refusal(self, subject: str) -> bool:
         """End, if this user may not request messages: nothing would ever come."""

@@ -56,7 +56,7 @@ async def test_what_no_message_can_hold_is_left_out_and_the_rest_goes_on(shell: 
 
 
 async def test_an_object_that_is_too_large_is_told_without_its_long_texts(
-    shell: Shell, client: Client, tmp_path: Path
+    shell: Shell, client: Client, working: Settings, wire: Wire, tmp_path: Path
 ) -> None:
     """Were it left out, it would look as it did before."""
     large, other = ("x" * 1_100_000, "y" * 1_100_000)
@@ -70,6 +70,7 @@ async def test_an_object_that_is_too_large_is_told_without_its_long_texts(
     git.write_text(yaml.safe_dump_all([config("same", data={"k": large}), config("other", data={"k": other})]))
     said = await shell("observe", "--file", str(path), "--application", APP, "--desired", str(git))
     assert said.code == 0, said.err
+    await until_decided(wire, await inspect(wire, working))
     found = {one.id.rpartition("/")[2]: one async for one in client.list("resource")}
     states = {name: [str(one.state) for one in entity.facets[:2]] for name, entity in found.items()}
     assert states["web"][0].startswith("Degraded")

@@ -13,9 +13,12 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
+from phaseline.machines.language.fields import free_attributes
 from phaseline.schemas.errors import SetupError
+from tests.support.command import Shell
 from tests.support.kubernetes_server import Kube
 from tests.support.observing import cluster, discovery, kubernetes_api
+from tests.support.own_installation import Client
 from tests.support.raising import raises
 
 Told = tuple[str, str]
@@ -230,3 +233,43 @@ async def test_an_api_group_that_is_refused_hides_no_other(kube: tuple[Kube, Pat
         server.groups["metrics.k8s.io"] = 200
         with raises(SetupError.cluster_unusable, match="has no resource 'gizmos': see"):
             await resources(api, "gizmos")
+
+
+async def test_an_application_says_what_of_it_nobody_may_look_at(
+    kube: tuple[Kube, Path], shell: Shell, client: Client
+) -> None:
+    """Its other objects go on to be heard, so that nothing of it falls silent."""
+    server, path = kube
+    await server.put("ConfigMap", "a")
+    await server.put("Deployment", "web", spec={})
+    words = ("observe", "--cluster", "--kubeconfig", str(path), "--resources", "cm,deploy", "--application", "s/a")
+
+    async def says(wanted: object) -> None:
+        async with asyncio.timeout(60):
+            while True:
+                found = [one async for one in client.list("application")]
+                if found and free_attributes(found[0].attributes).get("unwatched") == wanted:
+                    return
+                await asyncio.sleep(0.05)
+
+    process = await shell.start(*words, "--heartbeat", "0.3")
+    while len([one async for one in client.list("resource")]) < 2:
+        await asyncio.sleep(0.05)
+    server.refused["ConfigMap"] = 403
+    server.pull()
+    await says("configmaps")
+    process.kill()
+    await process.wait()
+    server.refused.clear()
+    process = await shell.start(*words, "--heartbeat", "0.3")
+    await says(None)
+    before = (await client.last("application", "s/a")).entity.version
+    process.kill()
+    await process.wait()
+    process = await shell.start(*words, "--heartbeat", "0.3")
+    started = len(server.asked)
+    await until(lambda: len(server.asked) > started)
+    await asyncio.sleep(1.5)
+    assert (await client.last("application", "s/a")).entity.version == before
+    process.kill()
+    await process.wait()

@@ -53,6 +53,8 @@ WELL_AGAIN = {
          "NOT DEALT WITH: cluster c1 Stopped [Balance] for 8 h"),
         (message("end", **ENDED), "OVER: cluster c1 good again after 19 min"),
         (message("end", **{**ENDED, "ended_as": "gone"}), "OVER: cluster c1 gone after 19 min"),
+        (message("end", **{**ENDED, "ended_as": "gone", "state": "Deleted [NotSeen]"}),
+         "OVER: cluster c1 gone (not seen) after 19 min"),
         (message("end", **{**ENDED, "ended_as": "excused", "most": 12}),
          "OVER: cluster c1 and 11 more excused after 19 min"),
         (message("end", **{**ENDED, "ended_as": "rule changed"}), "OVER: cluster c1 rule changed after 19 min"),

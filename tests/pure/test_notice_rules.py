@@ -252,6 +252,49 @@ def test_silence_is_told() -> None:
     found.then_nothing_told().later(minutes=2).then_told("r")
 
 
+# ---- the end says no more than is known
+
+
+def silent() -> GivenRules:
+    found = given_rules(rules("when: {kinds: [cluster], silent: true}"))
+    found = found.event("cluster", "adopt", "c1", {"phase": "Stopped", "conditions": ["Balance"]})
+    found = found.event("cluster", "configure", "c1", {"silence_after": 60}).event("cluster", "heartbeat", "c1")
+    return found.later(minutes=2)
+
+
+def test_a_silence_ends_when_it_is_heard_again_whatever_it_is() -> None:
+    silent().event("cluster", "heartbeat", "c1").then_told("r", "end", ended_as="heard again")
+    silent().event("cluster", "deleted", "c1").then_told("r", "end", ended_as="gone")
+
+
+def test_a_silence_that_nobody_waits_for_any_more_is_not_over() -> None:
+    unwatched = silent().event("cluster", "configure", "c1", {"silence_after": 0})
+    unwatched.then_told("r", "end", ended_as="no longer watched")
+
+
+def test_what_is_still_bad_and_not_meant_any_more_has_not_become_good() -> None:
+    found = bad(fleet("when: {kinds: [node]}, unless: {labels: {team: x}}"))
+    found = found.event("node", "not_ready", "c1/p/n1", {"attributes": {"team": "x"}})
+    found.then_told("r", "end", ended_as="no longer concerned")
+    asked = fleet("when: {kinds: [node_pool], stalled: true}").event("node_pool", "scale", "c1/p", {"desired": 4})
+    asked.later(hours=1).event("node_pool", "delete", "c1/p").then_told("r", "end", ended_as="no longer concerned")
+
+
+@pytest.mark.parametrize("more", ["clear-after: 5m", "flapping: {changes: 3, within: 30m, quiet: 30m}"])
+def test_what_is_gone_before_the_end_is_told_is_not_called_good(more: str) -> None:
+    over = well(bad(well(bad(fleet(f"when: {{kinds: [node]}}, {more}")))))
+    told = over.event("node", "deleted", "c1/p/n1").later(hours=1).then_told("r", "end", ended_as="gone").told[-1]
+    assert (told.data["state"], told.data["left"]["gone"]) == ("Deleted", 1)
+    over.event("node", "deleted", "c1/p/n2").later(hours=1).then_told("r", "end", ended_as="good")
+
+
+def test_what_nobody_saw_to_be_gone_is_told_so() -> None:
+    told = bad(fleet("when: {kinds: [node]}")).event("cluster", "deleted", "c1").then_told("r", "end").told[-1]
+    assert (told.data["ended_as"], told.data["state"]) == ("gone", "Deleted [NotSeen]")
+    gone = fleet("when: {kinds: [node], gone: true}").event("cluster", "deleted", "c1").then_told("r").told[-1]
+    assert gone.data["state"] == "Deleted [NotSeen]"
+
+
 # ---- choosing
 
 

@@ -142,3 +142,13 @@ def test_no_spoiled_event_is_answered_in_the_words_of_a_library(body: bytes, dat
         assert LIBRARY.search(found.message) is None
     if isinstance(found, Rejection) and at > body.index(b"/agent/c1") + 10 and spoiled[:1] == body[:1]:
         assert (found.cause.event, found.cause.source) == ("e-7", "/agent/c1")
+
+
+@pytest.mark.parametrize("half", [r"\ud800", r"\uDFFF", r"a\ud83dx", r"\udc00\ud800", r"\ud800\ud800"])
+def test_half_of_a_surrogate_pair_is_no_end_that_is_missing(half: str) -> None:
+    body = f'{{"id": "{half}"}}'.encode()
+    with pytest.raises(codec.Undecodable, match="JSON: a text in it has half of a surrogate pair"):
+        codec.decode(body)
+    with pytest.raises(codec.Undecodable, match="it is cut off"):
+        codec.decode(b'{"id": "abc')
+    assert codec.decode(rb'{"id": "\ud83d\ude00 \\ud800"}') == {"id": "\U0001f600 \\ud800"}

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.products.observe.cluster import AllSeen, ClusterReport
@@ -43,7 +44,7 @@ async def events(
         await observer.remember(past.known)
     async for one in with_ticks(found, heartbeat):
         if one is None:
-            for event in () if away else observer.heartbeats():
+            for event in chain(() if away else observer.heartbeats(), observer.unwatched(away)):
                 yield event
             for event in observer.overdue():
                 yield event

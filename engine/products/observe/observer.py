@@ -56,6 +56,8 @@ HELD = 2_000
 NO_CHANGE = ObjectChange({})
 BESIDE = ("owns", "events_seen")
 """Triggers that say more than the version of an object does."""
+UNWATCHED, LONGEST = "unwatched", 1_000
+"""The free attribute of an application that names the resources that nobody looks at; the most characters of it."""
 MAX_ID = 256
 """The most bytes of an event id."""
 VERSIONED = ("resource", "owned_object")
@@ -96,6 +98,9 @@ class Observer:
         """Whether all that owners make can be seen."""
         self.by_marks = False
         """Whether the marks of objects alone say which applications there are: Applications themselves are not seen."""
+        self._away: set[str] = set()
+        self._unwatched: dict[str, str] = {}
+        """By application, what was told of the resources that nobody looks at."""
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
 
     @property
@@ -177,6 +182,19 @@ class Observer:
     def heartbeats(self) -> Iterator[dict[str, Any]]:
         """The heartbeats to send: of each place of which nothing was told since the last ones."""
         yield from (self._event(one, {}, gone=False) for one in self.presence.heartbeats())
+
+    def unwatched(self, away: set[str]) -> Iterator[dict[str, Any]]:
+        """The events that tell each application which resources nobody looks at, where that has changed.
+
+        away: those whose server does not answer now. What was away at the last look too counts: a watch may break off.
+        What an earlier run has told is not known, so each application is told once.
+        """
+        named, self._away = ", ".join(sorted(away & self._away)), {*away}
+        for application in self.presence.ids("application"):
+            if self._unwatched.get(application) != named:
+                self._unwatched[application] = named
+                data = {"attributes": {UNWATCHED: named[:LONGEST] or None}}
+                yield self._event(ObservedEvent("application", "configure", application, data), {}, gone=False)
 
     def _told(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
         yield from self._sent(self._observed(change), change)

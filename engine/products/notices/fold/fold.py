@@ -195,6 +195,8 @@ class Fold:
                 group.members[name] = shared(group.members[name]._replace(said=self._said(name, record)))
         elif group is not None and matching.has_left(self._kinds, rule, record.entity):
             self._leave(rule, name, record, time)
+        elif group is None and (left := self._returns[rule.name].get(name)) is not None:
+            self._after_leaving(left, name, record)
 
     def _named(self, rule: Rule, record: Transition | Rejection, time: int) -> str:
         """The name of the group that a record begins or joins."""
@@ -303,7 +305,7 @@ class Fold:
             return
         group.touch(self._place, self._reached)
         was = group.members.pop(name).said
-        group.last, left_as = (name, saying_of(record), was), class_of_entity(self._kinds, record.entity)
+        group.last, left_as = (name, saying_of(record), was), matching.left_as(self._kinds, rule, record.entity)
         group.left[left_as] += 1
         if group.phase in ("Open", "Clearing"):
             self._may_return(group, name, time)
@@ -318,6 +320,16 @@ class Fold:
         else:
             self._clear(group, time, left_as)
         self._due.note(group)
+
+    def _after_leaving(self, group: NoticeGroup, name: Name, record: Transition) -> None:
+        """Who left last, and might have come back, is gone: an end that is told later must not call it good."""
+        is_head = group.phase == "Clearing" and group.last is not None and group.last[0] == name
+        found = matching.left_as(self._kinds, group.rule, record.entity)
+        if group.last is not None and is_head and found == matching.GONE != group.ended_as:
+            group.touch(self._place, self._reached)
+            group.left[group.ended_as] -= 1
+            group.left += Counter({found: 1})  # without those that are 0
+            group.last, group.ended_as = (name, saying_of(record), group.last[2]), found
 
     def _clear(self, group: NoticeGroup, time: int, left_as: str) -> None:
         """Nobody is concerned any more."""

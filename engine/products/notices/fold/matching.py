@@ -12,7 +12,7 @@ from phaseline.engine.products.notices.fold.rules import Choice, Rule
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_of_facets, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.kubernetes.globs import matches
-from phaseline.machines.language.contact import silent_since
+from phaseline.machines.language.contact import has_begun, silent_since
 from phaseline.machines.language.endings import is_left_behind
 from phaseline.machines.language.fields import free_attributes
 from phaseline.machines.language.table import DELETED, STALLED
@@ -22,6 +22,12 @@ LABELS = "labels"
 """The attribute in which some kinds keep a map of labels."""
 OVER = ("good", "excused", "gone")
 """The classes that end a notice. What is busy or unknown leaves it as it is."""
+
+GONE = "gone"
+ENDS = ("good", "excused", GONE)
+"""The classes of what is over."""
+HEARD_AGAIN, UNWATCHED, NO_LONGER = "heard again", "no longer watched", "no longer concerned"
+"""What is said where none of these is so: of silence, and of what is bad or under way, but not what a rule is about."""
 
 
 def in_trees(trees: tuple[str, ...], entity_id: str) -> bool:
@@ -88,6 +94,16 @@ def has_left(kinds: Kinds, rule: Rule, entity: Entity) -> bool:
     if rule.when.silent or rule.when.stalled or rule.when.left_behind:
         return True
     return class_of_entity(kinds, entity) not in ("busy", "unknown")
+
+
+def left_as(kinds: Kinds, rule: Rule, entity: Entity) -> str:
+    """How an entity left what a rule is about: its class where that is an end of it, else what is known instead."""
+    found = class_of_entity(kinds, entity)
+    if found == GONE:
+        return found
+    if rule.when.silent:
+        return HEARD_AGAIN if has_begun(entity) else UNWATCHED
+    return found if found in ENDS else NO_LONGER
 
 
 def since(kinds: Kinds, rule: Rule, entity: Entity, time_ns: int) -> int:

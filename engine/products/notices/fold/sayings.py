@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from phaseline.engine.surfaces.overview.explaining import UnwellSign, sign_of
 from phaseline.machines.compiler.classes.entity_classes import Unwell
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.endings import state_for_people
 from phaseline.schemas.records import Rejection, Transition, own_facets
 
 LONGEST = 1_024
@@ -76,5 +77,6 @@ def unwelcome(kinds: Kinds, one: Unwell) -> Unwelcome:
 
 
 def states_of(record: Transition) -> str:
-    """The states of the entity of a record, as text."""
-    return ", ".join(str(facet.state) for facet in own_facets(record.entity))
+    """The states of the entity of a record, as people are told of them."""
+    attributes = record.entity.attributes
+    return ", ".join(str(state_for_people(facet.state, attributes)) for facet in own_facets(record.entity))

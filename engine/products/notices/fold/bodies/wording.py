@@ -27,6 +27,8 @@ TITLES: Final[Mapping[MessageWord, str]] = {
 }  # fmt: skip
 ENDED = {"good": "good again", "excused": "excused", "gone": "gone", "": "over"}
 """How a notice ended, in words."""
+NOT_SEEN = "[NotSeen]"
+"""What stands in the state of what is Deleted, though nobody saw that."""
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _STATE = re.compile(r"\{([^{},]*),\[([^\[\]]*)\]\}")
 _BREAKS = re.compile(r"\s+")
@@ -147,7 +149,8 @@ def _about(data: Mapping[str, Any]) -> str:
 
 def _ended(data: Mapping[str, Any]) -> str:
     found = str(data.get("ended_as") or "")
-    return ENDED.get(found, found)
+    unseen = " (not seen)" if found == "gone" and NOT_SEEN in str(data.get("state", "")) else ""
+    return ENDED.get(found, found) + unseen
 
 
 def _lasting(message: NoticeMessage) -> str:
