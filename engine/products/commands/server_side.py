@@ -39,7 +39,7 @@ async def ask(api: Any, desired: Sequence[Manifest], namespace: str, manager: st
     try:
         return [await _answer(api, one, namespace, manager, known) for one in desired]
     except Unavailable as error:
-        raise SetupError.cluster_unusable(problem=f"its API server does not answer: {error}") from error
+        raise SetupError.cluster_unusable(problem=f"its API server does not answer: {error}", answered=None) from error
 
 
 async def _answer(

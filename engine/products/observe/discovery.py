@@ -88,7 +88,7 @@ async def cluster_of(api: Any, namespace: str | None) -> str:
 
 
 def _silent(error: BaseException) -> SetupError:
-    return SetupError.cluster_unusable(problem=f"its API server does not answer: {error}")
+    return SetupError.cluster_unusable(problem=f"its API server does not answer: {error}", answered=None)
 
 
 async def followed(api: Any, resources: Sequence[Resource]) -> list[Resource]:
@@ -152,7 +152,7 @@ async def _resource(api: Any, name: str, core: Sequence[NamedResource], groups: 
         problem = f"the cluster has no resource {name!r}"
         if away:
             problem += f", unless it is one of {', '.join(away)}, which cannot be read now"
-        raise SetupError.cluster_unusable(problem=f"{problem}: see `kubectl api-resources`")
+        raise SetupError.cluster_unusable(problem=f"{problem}: see `kubectl api-resources`", answered=None)
     return found
 
 

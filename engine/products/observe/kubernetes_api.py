@@ -55,7 +55,7 @@ async def connected(kubeconfig: Path | None, context: str | None) -> AsyncIterat
     # An empty or malformed file makes the loader raise any of these.
     except (config.ConfigException, TypeError, AttributeError, KeyError, OSError, ValueError) as error:
         problem = f"the kubeconfig cannot be used: {outgoing.problem(error)}"
-        raise SetupError.cluster_unusable(problem=problem) from None
+        raise SetupError.cluster_unusable(problem=problem, answered=None) from None
     async with client.ApiClient(settings) as api:
         _unpack_ourselves(api)
         yield api
