@@ -193,7 +193,7 @@ async def test_a_log_without_a_leader_is_away_while_the_connection_stands(behind
         waiting = asyncio.create_task(_wait_for_ever(api.service.pulse))
         assert await anext(said) == "event: away"
         assert (await anext(said)).startswith(f'data: {{"away":"{AWAY}","seconds":')
-        with pytest.raises(NoResponders, match="leader is not available"):
+        with pytest.raises(NoResponders, match="without a leader just now"):
             await waiting
         assert (await api.get("/readyz", verbose=1))["connected"] is False
         proxy.change = lambda data: data

@@ -82,6 +82,7 @@ tee < examples/gitops/live/shop.yaml dump.yaml deployment.yaml live.yaml > /dev/
 echo '{kind: Widget, apiVersion: example.io/v1, metadata: {name: w}}' > custom.yaml
 echo 'return {status = "Healthy"}' > health.lua"""
 BEFORE = {
+    "phaseline publish --file events.jsonl --wait": "head -1 examples/invoice.jsonl > events.jsonl",
     "phaseline publish node not_ready": "phaseline publish --file examples/invoice.jsonl",
     "phaseline publish cluster c1 --snapshot": 'echo \'[{"id": "pool-a/n8", "phase": "Running"}]\' | tee nodes.yaml > nodes.json; '
     "my-agent() { echo '[]'; }",
