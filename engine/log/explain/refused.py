@@ -9,13 +9,16 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from phaseline.engine.log.explain.model import Contradiction
+from phaseline.engine.log.foreign import message_in
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log
 from phaseline.engine.log.state_view import StateView
+from phaseline.engine.nats.direct_get import gather
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.relations import with_all_above
 from phaseline.schemas.errors import NoAnswer, NotPermitted
-from phaseline.schemas.records import Rejection, Transition, timestamp
+from phaseline.schemas.records import Rejection, Transition, nanoseconds, timestamp
 
 if TYPE_CHECKING:
     from phaseline.engine.core.intake import Arrival
@@ -25,14 +28,21 @@ MOST = 1_000
 SHOWN = 3
 """The most that are told, the last ones."""
 SNAPSHOT = "snapshot"
+STORED = "Nats-Time-Stamp"
+"""The header of an answer that says when its message was stored."""
 OLD = ("stale",)
 """The reasons of rejections that say that something is older than what is shown."""
 
 
 async def refused_of(view: StateView, last: Transition) -> tuple[Contradiction, ...]:
-    """What was said of an entity since its last record and was refused, unless it was replaced; the first first."""
+    """What was said of an entity since its last record and was refused, unless it was replaced; the first first.
+
+    Nothing as of a moment of the past: what was refused until then may be archived, or have been mended since.
+    """
+    if view.moment is not None:
+        return ()
     try:
-        found = [one async for one in _rejections(view, last)]
+        found = sorted([one async for one in _rejections(view, last)], key=lambda one: one.cause.sequence)
         replaced = await _replaced(view, last, found) if found else frozenset()
     except (NotPermitted, NoAnswer):  # one who may not read it still learns what the states say
         return ()
@@ -41,20 +51,28 @@ async def refused_of(view: StateView, last: Transition) -> tuple[Contradiction, 
 
 async def _rejections(view: StateView, last: Transition) -> AsyncIterator[Rejection]:
     """The rejections, since its last record, of observations of the entity and of snapshots that tell of it."""
-    installation, entity = view.installation, last.entity
-    partition = installation.partition_of(entity.id)
-    names = [*with_all_above(installation.kinds, entity.kind, entity.id)]
-    filters = [installation.subjects.rejection(partition, kind, "*", name) for kind, name in names]
-    until, left = None if view.moment is None else view.moment.place, MOST
+    installation, left = view.installation, MOST
     stream = installation.layout.log
-    async for some in read_all(installation.wire, stream, filters, timestamp(last.time_ns)):
-        for stored in some:
-            if left == 0 or (until is not None and stored.sequence > until):
-                return
-            left -= 1
-            record = record_in_log(stream, stored)
-            if isinstance(record, Rejection) and _is_about(record, last, view.installation.kinds):
-                yield record
+    for subject in await _subjects(installation, last):  # one by one: with several filters, the server is slow
+        async for some in read_all(installation.wire, stream, [subject], timestamp(last.time_ns)):
+            for stored in some:
+                if left == 0:
+                    return
+                left -= 1
+                record = record_in_log(stream, stored)
+                if isinstance(record, Rejection) and _is_about(record, last, installation.kinds):
+                    yield record
+
+
+async def _subjects(installation: Installation, last: Transition) -> list[str]:
+    """Where rejections stand that came since its last record and may concern an entity; of most there are none."""
+    entity = last.entity
+    partition = installation.partition_of(entity.id)
+    names = with_all_above(installation.kinds, entity.kind, entity.id)
+    filters = [installation.subjects.rejection(partition, kind, "*", name) for kind, name in names]
+    where = installation.wire.api_subject(f"DIRECT.GET.{installation.layout.log}")
+    replies = await gather(installation.wire, where, {"multi_last": filters})
+    return [message_in(one).subject for one in replies if nanoseconds(one.headers[STORED]) >= last.time_ns]
 
 
 def _is_about(record: Rejection, last: Transition, kinds: Kinds) -> bool:
