@@ -2,7 +2,7 @@
 
 Belongs here: reading EVENTS and LOG side by side, so that each event meets its records. Does not: using the log
 (`audit`, `whatif`, `export_log`).
-It reads what exists when it begins, and holds at most some 50 MB of messages.
+It reads what exists when it begins, and holds a few thousand messages at most.
 """
 
 from collections import deque
@@ -32,7 +32,6 @@ from phaseline.engine.replay.recorded_log import (
     part_moved,
     read,
 )
-from phaseline.engine.replay.shared_reader import PartitionReader, SharedReader
 from phaseline.engine.worker.ownership import earlier_builds, former_owner
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.errors import LogDamaged
@@ -47,9 +46,8 @@ class LogCursor:
     """
 
     def __init__(
-        self, reader: StreamReader | PartitionReader, wanted: Callable[[str], bool],
-        notes: Notes[PurgeNote] | None = None,
-    ) -> None:  # fmt: skip
+        self, reader: StreamReader, wanted: Callable[[str], bool], notes: Notes[PurgeNote] | None = None
+    ) -> None:
         """wanted: says of a subject whether its messages are to be read; others are skipped. notes: of an operator."""
         self._reader, self._wanted, self._notes = reader, wanted, notes
         self._held: deque[Stored] = deque()
@@ -158,8 +156,8 @@ class ServerLog:
         """
         log = await cls.measured(installation, span, records=records)
         async with AsyncExitStack() as stack:
-            if records or log.begins > 1:
-                await log.open_cursors(stack)
+            for partition in log.own_partitions() if records or log.begins > 1 else ():
+                log.cursors[partition] = await log.cursor(stack, partition)
             yield log
 
     @classmethod
@@ -169,25 +167,6 @@ class ServerLog:
         log = cls(installation, span, records=records)
         await log._measure()
         return log
-
-    async def open_cursors(self, stack: AsyncExitStack) -> None:
-        """Begin to read the records of all own partitions, together if they are all there are."""
-        own = self.own_partitions()
-        if len(own) == 1 or len(own) < self.partitions:
-            for partition in own:
-                self.cursors[partition] = await self.cursor(stack, partition)
-            return
-        wire, log = self.installation.wire, self.installation.layout.log
-        shared = SharedReader(wire, log, self.prefix, BUFFER // len(own))
-        readers = {partition: shared.of(partition) for partition in own}
-        await stack.enter_async_context(shared)
-        for partition, reader in readers.items():
-            self.cursors[partition] = await self._cursor_of(reader, partition)
-
-    async def _cursor_of(self, reader: StreamReader | PartitionReader, partition: int) -> LogCursor:
-        cursor = LogCursor(reader, self._of_records(partition), purge.notes(self.installation, partition))
-        await cursor.fetch()
-        return cursor
 
     async def cursor(
         self, stack: AsyncExitStack, partition: int, start: int | str = "start", behind: Barrier | None = None
@@ -202,7 +181,10 @@ class ServerLog:
         if behind is not None:
             least = (await standing(wire, log, filter_, lambda _: True, behind)).end
         reader = reader_of(wire, log, [filter_], start, least=least, room=BUFFER // len(self.own_partitions()))
-        return await self._cursor_of(await stack.enter_async_context(reader), partition)
+        notes = purge.notes(self.installation, partition)
+        cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition), notes)
+        await cursor.fetch()
+        return cursor
 
     async def _measure(self) -> None:
         wire, layout = self.installation.wire, self.installation.layout

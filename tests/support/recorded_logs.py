@@ -17,7 +17,6 @@ from phaseline.engine.replay.log_format import EventItem, Header, Item, RecordIt
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, StoredEvent, rebuild
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
-from phaseline.engine.replay.shared_reader import PartitionReader, SharedReader
 from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.surfaces.cli.log_source import LogPart
 from phaseline.engine.surfaces.cli.replay_task import ReplayTask
@@ -25,8 +24,8 @@ from phaseline.machines.compiler.kinds import Kinds
 
 __all__ = [
     "Audit", "AuditReport", "Clock", "EventItem", "FileLog", "Header", "ImportResult", "Item", "LogFile", "LogPart",
-    "LogWriter", "PartitionReader", "Player", "Processors", "RecordItem", "RecordedLog", "ReplayTask", "ServerLog",
-    "SharedReader", "Span", "StoredEvent", "WhatIf", "WhatIfReport", "audit_of", "compare_states", "export", "exported", "first_event_after",
+    "LogWriter", "Player", "Processors", "RecordItem", "RecordedLog", "ReplayTask", "ServerLog", "Span",
+    "StoredEvent", "WhatIf", "WhatIfReport", "audit_of", "compare_states", "export", "exported", "first_event_after",
     "import_log", "is_reworded", "log_format", "rebuild",
 ]  # fmt: skip
 
