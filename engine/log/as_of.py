@@ -18,16 +18,15 @@ from phaseline.engine.log.state_view import Pattern, StateView, one_of
 from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, check_reached, parse
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import LastMessage, direct, gather
+from phaseline.engine.nats.direct_get import LastMessage, direct, gather, stored_ns
 from phaseline.engine.nats.stream_reader import first_since, last_sequence
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, TreeUnknown
-from phaseline.schemas.records import Transition, nanoseconds, timestamp
+from phaseline.schemas.records import Transition, timestamp
 from phaseline.schemas.subjects import covers, quoted_id
 
 TOO_MANY_SUBJECTS = 413
 """The server's status for a request that selects more than 1,024 subjects."""
-STORED = "Nats-Time-Stamp"
 BATCH_SEQUENCE = "Nats-Batch-Sequence"
 LOOKS, PAUSE = 4, 0.25
 """How often to look for the end of the log, and seconds between: a new leader may know less for a moment."""
@@ -89,10 +88,10 @@ async def _in_stream(installation: Installation, named: int | Time) -> Moment:
     if isinstance(named, Time) and (place < end or named.ns <= time.time_ns()):
         return Moment(place - cut, named.ns)
     if named == END or isinstance(named, Time):  # the end, or a time to come: known is what there is now
-        last = 0 if message is None else nanoseconds(message.headers[STORED])
+        last = 0 if message is None else stored_ns(message)
         return Moment(place - cut, max(last, time.time_ns()))  # the server's clock may be ahead of this one
     if message is not None and not cut:
-        return Moment(place, nanoseconds(message.headers[STORED]))
+        return Moment(place, stored_ns(message))
     return Moment(place - cut, await _time_of(installation, place - cut))
 
 
@@ -133,7 +132,7 @@ async def _last_message(installation: Installation, place: int) -> Reply | None:
 async def _time_of(installation: Installation, place: int) -> int:
     """When the last message at or before a place was stored, ns; 0 if the log holds none there."""
     message = await _last_message(installation, place)
-    return 0 if message is None else nanoseconds(message.headers[STORED])
+    return 0 if message is None else stored_ns(message)
 
 
 class AsOf(StateView):

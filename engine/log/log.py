@@ -18,7 +18,7 @@ from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation, LogArchive
 from phaseline.engine.log.when import END, Time
-from phaseline.engine.nats.direct_get import LastMessage, direct
+from phaseline.engine.nats.direct_get import STORED, LastMessage, direct
 from phaseline.engine.nats.reader import Stored
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.nats.wire import Wire
@@ -239,7 +239,7 @@ async def direct_event(wire: Wire, stream: str, position: int) -> FetchedEvent |
         return None
     return FetchedEvent(
         reply.headers["Nats-Subject"], binary_mode.structured(reply.data, reply.block),
-        reply.headers["Nats-Time-Stamp"], reply.data, binary_mode.headers(reply.block),
+        reply.headers[STORED], reply.data, binary_mode.headers(reply.block),
     )  # fmt: skip
 
 

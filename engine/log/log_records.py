@@ -15,7 +15,7 @@ from phaseline.engine.log.foreign import Barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import END
-from phaseline.engine.nats.direct_get import LastMessage, direct
+from phaseline.engine.nats.direct_get import LastMessage, direct, stored_ns
 from phaseline.engine.nats.reader import BUFFER, Stored
 from phaseline.engine.nats.stream_reader import StreamReader, reader_of
 from phaseline.engine.nats.wire import Wire
@@ -29,7 +29,6 @@ from phaseline.schemas.records import (
     Record,
     Rejection,
     Transition,
-    nanoseconds,
 )
 from phaseline.schemas.subjects import quote
 from phaseline.schemas.templates import reading
@@ -71,7 +70,7 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
 async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
     """When a message of a stream was stored, ns; 0 if there is none."""
     reply = await direct(wire, stream, {"seq": sequence})
-    return 0 if reply is None else nanoseconds(reply.headers["Nats-Time-Stamp"])
+    return 0 if reply is None else stored_ns(reply)
 
 
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:

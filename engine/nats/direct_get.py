@@ -22,6 +22,8 @@ END_OF_BATCH = "204"
 """The status that ends the replies to a request for several messages."""
 SOURCE = b"\r\nNats-Stream-Source:"
 """The header of a message that a stream copied from another one."""
+STORED = "Nats-Time-Stamp"
+"""The header of a reply that says when its message was stored."""
 NOT_FOUND = "404"
 """The status where there is no such message."""
 NO_MESSAGE = 10037
@@ -43,6 +45,11 @@ class LastMessage(NamedTuple):
     subject: str
     block: bytes | None
     time_ns: int = 0
+
+
+def stored_ns(reply: Reply) -> int:
+    """When the message in the reply to a direct get was stored, ns."""
+    return nanoseconds(reply.headers[STORED])
 
 
 async def last_message_from_leader(wire: Wire, stream: str, subject: str) -> LastMessage | None:
@@ -146,7 +153,7 @@ async def _direct_from_leader(wire: Wire, where: str, wanted: Mapping[str, Any] 
         return None
     added = {"Stream": stream, "Subject": found.subject, "Sequence": found.sequence}
     lines = "".join(f"\r\nNats-{name}: {value}" for name, value in added.items())
-    lines += f"\r\nNats-Time-Stamp: {timestamp(found.time_ns)}\r\n\r\n"
+    lines += f"\r\n{STORED}: {timestamp(found.time_ns)}\r\n\r\n"
     block = (found.block or b"NATS/1.0\r\n\r\n")[:-4] + lines.encode()
     return Reply(found.data, frames.read_headers(block), block)
 

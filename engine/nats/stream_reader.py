@@ -17,11 +17,10 @@ import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import PENDING, direct, gather, message_from_leader
+from phaseline.engine.nats.direct_get import PENDING, direct, gather, message_from_leader, stored_ns
 from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored, is_over
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NoAnswer
-from phaseline.schemas.records import nanoseconds
 
 BATCH = 1_000
 """Messages in one request."""
@@ -204,7 +203,7 @@ class DirectReader:
 def _stored(reply: Reply) -> Stored:
     """The message in an answer to a direct get, with its own headers alone."""
     headers = reply.headers
-    time_ns, sequence = nanoseconds(headers["Nats-Time-Stamp"]), int(headers["Nats-Sequence"])
+    time_ns, sequence = stored_ns(reply), int(headers["Nats-Sequence"])
     own = (reply.block or b"").rpartition(ADDED)[0]
     block = own + b"\r\n\r\n" if b"\r\n" in own else None
     return Stored(headers["Nats-Subject"], reply.data, sequence, time_ns, int(headers.get(PENDING, 0)), block)

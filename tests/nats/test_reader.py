@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import weakref
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
@@ -13,7 +15,7 @@ from phaseline.schemas.errors import ApiFailed, NoAnswer
 from tests.support.installation import EmbeddedServer, Settings, Stored, Wire
 from tests.support.owners import Checkpoint, Fence, Message
 from tests.support.streams import BUFFER, BUFFER_BYTES, LEAST_BUFFER, DirectReader, Reader, StreamReader, read_all
-from tests.support.tcp_proxy import proxy_to
+from tests.support.tcp_proxy import Proxy, proxy_to
 
 LIMIT = 120
 Kind = type[Reader] | type[DirectReader]
@@ -205,32 +207,37 @@ async def test_who_reads_to_the_end_gives_up_a_stream_that_is_deleted(
             await take(reader, 3 * BUFFER)
 
 
-async def test_who_reads_to_the_end_gives_up_a_server_that_stays_away(
-    settings: Settings, wire: Wire, kind: Kind
-) -> None:
+@asynccontextmanager
+async def reader_behind_proxy(
+    settings: Settings, wire: Wire, kind: Kind, patience: float
+) -> AsyncIterator[tuple[StreamReader, Proxy]]:
+    """What reads a stream of more than it buffers, and what its connection goes through."""
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 3 * BUFFER)
     async with proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy:
         far = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))
-        async with Wire.open(far) as cut, asyncio.timeout(LIMIT), kind(cut, stream, [], patience=0.5) as reader:
-            await take(reader, 1)
-            proxy.hang_up()
-            with pytest.raises(NoAnswer, match="NATS"):
-                await take(reader, 3 * BUFFER)
+        async with Wire.open(far) as cut, asyncio.timeout(LIMIT), kind(cut, stream, [], patience=patience) as reader:
+            yield reader, proxy
+
+
+async def test_who_reads_to_the_end_gives_up_a_server_that_stays_away(
+    settings: Settings, wire: Wire, kind: Kind
+) -> None:
+    async with reader_behind_proxy(settings, wire, kind, 0.5) as (reader, proxy):
+        await take(reader, 1)
+        proxy.hang_up()
+        with pytest.raises(NoAnswer, match="NATS"):
+            await take(reader, 3 * BUFFER)
 
 
 async def test_who_reads_to_the_end_goes_on_if_the_server_is_back_in_time(
     settings: Settings, wire: Wire, kind: Kind
 ) -> None:
-    stream = await stream_of(wire, settings.prefix)
-    await fill(wire, stream, 3 * BUFFER)
-    async with proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy:
-        far = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))
-        async with Wire.open(far) as cut, asyncio.timeout(LIMIT), kind(cut, stream, [], patience=LIMIT) as reader:
-            found = await take(reader, 1)
-            proxy.hang_up()
-            await proxy.listen()
-            assert numbers(found + await take(reader, 3 * BUFFER - 1)) == list(range(3 * BUFFER))
+    async with reader_behind_proxy(settings, wire, kind, LIMIT) as (reader, proxy):
+        found = await take(reader, 1)
+        proxy.hang_up()
+        await proxy.listen()
+        assert numbers(found + await take(reader, 3 * BUFFER - 1)) == list(range(3 * BUFFER))
 
 
 async def test_the_reader_survives_the_deletion_of_its_consumer(wire: Wire, settings: Settings) -> None:

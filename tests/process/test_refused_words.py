@@ -54,6 +54,8 @@ async def test_what_could_not_be_read_is_told_until_it_is_said_rightly(client: C
     assert await refused(client, "node", "c1/a/n1") == []
     before = await say(client, "node", "not_ready", "c1/a/n1", GARBLED)
     assert await refused(client, "node", "c1/a/n1") != []
+    past = await client.at("now")
+    assert await past.refused(await past.last("node", "c1/a/n1")) == ()
     same = await say(client, "node", "not_ready", "c1/a/n1", {"reason": "NoLease"})
     assert (before.transitions, same.transitions) == ((), ())
     assert await refused(client, "node", "c1/a/n1") == []

@@ -13,12 +13,12 @@ from phaseline.engine.log.foreign import message_in
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log
 from phaseline.engine.log.state_view import StateView
-from phaseline.engine.nats.direct_get import gather
+from phaseline.engine.nats.direct_get import gather, stored_ns
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.relations import with_all_above
 from phaseline.schemas.errors import NoAnswer, NotPermitted
-from phaseline.schemas.records import Rejection, Transition, nanoseconds, timestamp
+from phaseline.schemas.records import Rejection, Transition, timestamp
 
 if TYPE_CHECKING:
     from phaseline.engine.core.intake import Arrival
@@ -28,8 +28,6 @@ MOST = 1_000
 SHOWN = 3
 """The most that are told, the last ones."""
 SNAPSHOT = "snapshot"
-STORED = "Nats-Time-Stamp"
-"""The header of an answer that says when its message was stored."""
 OLD = ("stale",)
 """The reasons of rejections that say that something is older than what is shown."""
 
@@ -72,7 +70,7 @@ async def _subjects(installation: Installation, last: Transition) -> list[str]:
     filters = [installation.subjects.rejection(partition, kind, "*", name) for kind, name in names]
     where = installation.wire.api_subject(f"DIRECT.GET.{installation.layout.log}")
     replies = await gather(installation.wire, where, {"multi_last": filters})
-    return [message_in(one).subject for one in replies if nanoseconds(one.headers[STORED]) >= last.time_ns]
+    return [message_in(one).subject for one in replies if stored_ns(one) >= last.time_ns]
 
 
 def _is_about(record: Rejection, last: Transition, kinds: Kinds) -> bool:

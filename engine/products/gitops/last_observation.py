@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest, check_name
-from phaseline.engine.nats.direct_get import direct
+from phaseline.engine.nats.direct_get import direct, stored_ns
 from phaseline.machines.kinds.gitops.app_settings import application_of, merged_settings
 from phaseline.machines.kinds.kubernetes.assess import Assessment
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
@@ -20,7 +20,7 @@ from phaseline.machines.kinds.kubernetes.profiles import Profile
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.errors import EntityUnknown, NotFound
-from phaseline.schemas.records import nanoseconds, utc
+from phaseline.schemas.records import utc
 
 KIND, KINDS = "resource", ("resource", "owned_object")
 COPIED = (0.0, 0.05, 0.2, 0.75, 2.0)
@@ -77,7 +77,7 @@ async def last(installation: Installation, resource_id: str, kind: str = KIND) -
         raise NotFound.not_observed(id=resource_id, kind=kind)
     event = codec.decode(binary_mode.structured(reply.data, reply.block))
     data = event.get("data") or {}
-    stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
+    stored = stored_ns(reply)
     pair = ObservedPair.of(data)
     return Observation(*pair[:3], stored, (event["id"], event["source"]), pair.facts)
 

@@ -12,7 +12,7 @@ from phaseline.engine.log.explain import identities
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.restored import identity
-from phaseline.engine.nats.direct_get import direct, gather
+from phaseline.engine.nats.direct_get import direct, gather, stored_ns
 from phaseline.engine.nats.stream_settings.fill import size
 from phaseline.engine.nats.stream_settings.report import StreamReport, report_on
 from phaseline.engine.nats.streams import Layout, stream_configs
@@ -27,7 +27,7 @@ from phaseline.engine.worker.sites import adding, edge_state
 from phaseline.engine.worker.sites.edge_state import WAITS, EdgeState
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NoAnswer, NoResponders, NotFound, NotPermitted, RequestTimedOut, SetupError
-from phaseline.schemas.records import SECOND, nanoseconds, timestamp
+from phaseline.schemas.records import SECOND, timestamp
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
@@ -265,7 +265,7 @@ async def _waits_for_follower(installation: Installation, one: FollowerState) ->
         asked = {"seq": one.place + 1, "next_by_subj": subject}
         reply = await direct(installation.wire, installation.layout.log, asked)
         if reply is not None:
-            stored.append(nanoseconds(reply.headers["Nats-Time-Stamp"]))
+            stored.append(stored_ns(reply))
     return age(min(stored)) if stored else 0.0
 
 
