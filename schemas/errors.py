@@ -173,7 +173,9 @@ class NoResponders(NoAnswer):
 
     subject: str
 
-    no_worker = case("no worker answers on {subject}: start one with `phaseline worker`, or see what hinders those")
+    no_worker = case(
+        "no worker answers on {subject}: start one with `phaseline worker`, or see why those that run do not answer"
+    )
 
 
 class NoJetStream(NoResponders):
@@ -502,7 +504,7 @@ class NotProvisioned(SetupError):
     prefix: str
 
     streams_missing = case(
-        "the installation {prefix!r} has {there}, but not {missing}: was that deleted? a worker that starts makes it",
+        "the installation {prefix!r} has {there}, but not {missing}: deleted? a worker that starts makes it anew",
         remedy='docs/trouble.md says under "What is missing" what is lost by that, and what is not',
     )  # fmt: skip
 

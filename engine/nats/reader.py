@@ -10,7 +10,6 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Self
 
 import msgspec
@@ -111,10 +110,12 @@ class Reader:
         """The sequence of the last message that is to be read, as the leader had it; 0 if there was none."""
         self._end: int | None = None
         """The sequence of the last message that was in the stream at the start; None while it is not known."""
-        self._failure: PhaselineError | None = None
+        self._failure: Exception | None = None
         self._broken = asyncio.Event()
-        self._since = 0.0
-        """Since when the reader is broken, and nothing has come; 0 if it is not."""
+        self._since: float | None = None
+        """Since when the reader is broken, and nothing of the stream has come; None if it is not."""
+        self._leaderless: float | None = None
+        """Since when the leader does not say where the stream ends; None if it does, or nobody asks it."""
         self._tasks: list[asyncio.Task[None]] = []
         self._unhook: Sequence[Callable[[], None]] = ()
 
@@ -252,7 +253,6 @@ class Reader:
 
     def _received(self, messages: list[frames.Received]) -> None:
         """Buffer messages. Their reply subjects hold the consumer, the sequences, the time and what is pending."""
-        self._since = 0.0
         found, delivered = list[Stored](), self._delivered
         for subject, data, block, reply in messages:
             numbers = reply.rsplit(".", 4)
@@ -289,7 +289,7 @@ class Reader:
         last = found[-1]
         self._delivered += len(found)
         self._requested -= len(found)
-        self._silent_checks = 0
+        self._silent_checks, self._since = 0, None
         self._last, self.pending, self.idle = last.sequence, last.pending, False
         self._buffered_bytes += sum([len(one.data) for one in found])
         self._buffer.extend(found)
@@ -328,9 +328,15 @@ class Reader:
 
     async def _look_for_end(self) -> None:
         """Ask again up to where to read, because what was to come may have been deleted before the replica had it."""
-        with suppress(PhaselineError):
-            self._looks += 1
+        self._looks += 1
+        try:
             self._least = max(self._known if self._looks < LOOKS else 0, await self._last_of_leader())
+        except PhaselineError as error:
+            self._leaderless = time.monotonic() if self._leaderless is None else self._leaderless
+            if is_over(self._patience, self._leaderless):
+                self._fail(error)
+        else:
+            self._leaderless = None
             self._end_known()
 
     def _on_status(self, block: bytes | None) -> None:
@@ -342,9 +348,10 @@ class Reader:
                 self._note_gap(sent)
                 return
             # The server has nothing to send, so messages that it counted before have been deleted since.
-            self.idle = True
+            self.idle, self._since = True, None
             self._end_known()
         elif description in consumer.ENDED:
+            self._since = None
             self._requested -= int(headers.get("Nats-Pending-Messages", 0))
             left = int(headers.get("Nats-Pending-Bytes", 0))
             if description == consumer.SIZE_EXCEEDED and left >= self._request_bytes:
@@ -363,14 +370,17 @@ class Reader:
             if self.idle and self._end is None:
                 await self._look_for_end()
             if self._silent_checks > SILENT_CHECKS and self._requested > 0 and self._wire.connected:
-                if self._since and is_over(self._patience, self._since):
-                    self._fail(RequestTimedOut(subject=self._pull_subject, seconds=self._patience or 0.0, hint=""))
+                if is_over(self._patience, self._since):
+                    self._fail(self._timed_out())
                     return
                 log.info("reader_silence", stream=self.stream, seconds=self._silent_checks * CHECK)
                 self._silent_checks = 0
                 self._broken.set()
 
-    def _fail(self, error: PhaselineError) -> None:
+    def _timed_out(self) -> RequestTimedOut:
+        return RequestTimedOut(subject=self._pull_subject, seconds=self._patience or 0.0, hint="")
+
+    def _fail(self, error: Exception) -> None:
         """End the reader with an error."""
         self._failure = error
         self._arrived.set()
@@ -393,9 +403,16 @@ class Reader:
 
     async def _restart(self) -> None:
         """Start again with a new consumer whenever the reader is broken."""
+        last: Exception | None = None
         while True:
             await self._broken.wait()
-            self._since = self._since or time.monotonic()
+            if self._since is None:
+                self._since = time.monotonic()
+            elif is_over(self._patience, self._since):
+                self._fail(last or self._timed_out())  # without an error the server answers, and sends nothing
+                return
+            else:
+                await asyncio.sleep(RETRY)
             try:
                 await self._wire.until_connected(self._patience)
                 self._broken.clear()
@@ -407,19 +424,23 @@ class Reader:
                     self._fail(error)
                     return
                 log.info("reader_retry", stream=self.stream, error=str(error))
-                await asyncio.sleep(RETRY)
+                last = error
                 self._broken.set()
             except PhaselineError as error:
                 self._fail(error)
                 return
             except Exception as error:
+                if is_over(self._patience, self._since):
+                    self._fail(error)
+                    return
                 log.exception("reader_failed", stream=self.stream, error=repr(error))
-                await asyncio.sleep(RETRY)
+                last = error
                 self._broken.set()
             else:
-                self._since = self._since if self._requested else 0.0
+                last = None
+                self._since = self._since if self._requested else None
 
 
-def is_over(patience: float | None, since: float) -> bool:
-    """Whether so many seconds have passed since a time of the monotonic clock; never if there is no patience to end."""
-    return patience is not None and time.monotonic() >= since + patience
+def is_over(patience: float | None, since: float | None) -> bool:
+    """Whether so many seconds have passed since a time of the monotonic clock; never where one of both is None."""
+    return patience is not None and since is not None and time.monotonic() >= since + patience

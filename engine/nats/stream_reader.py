@@ -262,12 +262,12 @@ async def read_all(
     async with reader_of(wire, stream, filters, start, least=least) as reader:
         while not reader.caught_up:
             messages = await reader.take(BUFFER)
-            is_over = last is not None and bool(messages) and messages[-1].sequence >= last
-            if is_over:
+            is_last = last is not None and bool(messages) and messages[-1].sequence >= last
+            if is_last:
                 messages = [one for one in messages if one.sequence <= (last or 0)]
             if messages:
                 yield messages
-            if is_over:
+            if is_last:
                 return
 
 

@@ -15,6 +15,7 @@ from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
 from phaseline.engine.nats.direct_get import LastMessage, gather, message_from_leader
+from phaseline.engine.nats.stream_reader import last_sequence
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
@@ -127,8 +128,8 @@ async def _ask(installation: Installation, partition: int) -> int:
 
 async def until_decided(installation: Installation, seconds: float) -> None:
     """Wait until all events are decided that are stored now. Raises `Undecided` after so many seconds, `ApiFailed`."""
-    events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
-    last, left = int(events["state"]["last_seq"]), [*range(installation.layout.partitions)]
+    last = await last_sequence(installation.wire, installation.layout.events)
+    left = [*range(installation.layout.partitions)]
     try:
         async with asyncio.timeout(seconds):
             while left:

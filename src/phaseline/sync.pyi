@@ -270,7 +270,9 @@ Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`."""
         """What was said of the conditions that an entity stands in: the reason of each, by whom, how often."""
 
     def refused(self, last: Transition) -> tuple[Contradiction, ...]:
-        """What was said of an entity since its last record and was refused, unless a later word has replaced it."""
+        """What was said of an entity since its last record and was refused, unless a later word has replaced it.
+
+Nothing as of a moment of the past."""
 
     def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""

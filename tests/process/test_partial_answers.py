@@ -82,7 +82,7 @@ async def test_a_stream_that_was_deleted_is_named(wire: Wire, settings: Settings
     reads = ("get", "c1"), ("list",), ("watch", "--no-follow"), ("doctor",), ("admin", "streams")
     for words in (*reads, ("publish", "cluster", "create", "c1")) if role == "EVENTS" else reads:
         said = await alone(*words)
-        assert (said.code, f"but not {gone}: was that deleted?" in said.err + said.out) == (6, True), said
+        assert (said.code, f"but not {gone}: deleted?" in said.err + said.out) == (6, True), said
 
 
 async def test_where_no_worker_answers_that_is_said(wire: Wire, settings: Settings, alone: Shell) -> None:

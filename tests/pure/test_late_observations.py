@@ -158,7 +158,9 @@ def test_an_older_version_of_the_same_thing_is_late(
         "stale", "version 8 of k8s:1 is late, because version 9 was told of before"
     )
     for version in (9, 10):
-        assert known.when(kind, trigger, at, {**first, "uid": "k8s:1", "uid_version": version}).records
+        told = known.when(kind, trigger, at, {**first, "uid": "k8s:1", "uid_version": version})
+        assert told.rejection is None
+        assert told.records
     known.when(kind, trigger, at, {**first, "uid_version": 9}).then_rejected("invalid", "name that too")
     if kind != "node":  # there another thing needs a report that begins its life
         assert known.when(kind, trigger, at, {**first, "uid": "k8s:2", "uid_version": 1}).rejection is None

@@ -89,10 +89,10 @@ class GivenReason(msgspec.Struct, frozen=True):
 
 
 class Contradiction(msgspec.Struct, frozen=True):
-    """What another source says of a facet: another state than the one that is shown."""
+    """What another source says of a facet: another state than the one that is shown, or what was refused."""
 
     state: str
-    """The phase that this source says."""
+    """The phase that this source says; empty for what was refused."""
     text: str
     """What it says, as a clause: `the application's reported_health is Degraded`."""
     message: str

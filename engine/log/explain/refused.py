@@ -6,6 +6,7 @@ replaced. Does not: what a rejection says (`core.rejections`), what was said and
 """
 
 from collections.abc import AsyncIterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from phaseline.engine.log.explain.model import Contradiction
@@ -17,7 +18,7 @@ from phaseline.engine.nats.direct_get import gather, stored_ns
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.relations import with_all_above
-from phaseline.schemas.errors import NoAnswer, NotPermitted
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.schemas.records import Rejection, Transition, timestamp
 
 if TYPE_CHECKING:
@@ -40,15 +41,16 @@ async def refused_of(view: StateView, last: Transition) -> tuple[Contradiction, 
     if view.moment is not None:
         return ()
     try:
-        found = sorted([one async for one in _rejections(view, last)], key=lambda one: one.cause.sequence)
-        replaced = await _replaced(view, last, found) if found else frozenset()
-    except (NotPermitted, NoAnswer):  # one who may not read it still learns what the states say
+        all_ = sorted([one async for one in _rejections(view, last)], key=lambda one: one.cause.sequence)
+        found = [one for one in all_ if _is_about(one, last, view.installation.kinds)]
+        replaced = await _replaced(view, last, found, {one.cause.sequence for one in all_}) if found else frozenset()
+    except (ApiFailed, NoAnswer, NotPermitted):  # one who may not read it still learns what the states say
         return ()
     return tuple(_told(one, last.entity.id) for one in found if one.cause.sequence not in replaced)[-SHOWN:]
 
 
 async def _rejections(view: StateView, last: Transition) -> AsyncIterator[Rejection]:
-    """The rejections, since its last record, of observations of the entity and of snapshots that tell of it."""
+    """The rejections of events of the entity and of those above it, since its last record."""
     installation, left = view.installation, MOST
     stream = installation.layout.log
     for subject in await _subjects(installation, last):  # one by one: with several filters, the server is slow
@@ -58,7 +60,7 @@ async def _rejections(view: StateView, last: Transition) -> AsyncIterator[Reject
                     return
                 left -= 1
                 record = record_in_log(stream, stored)
-                if isinstance(record, Rejection) and _is_about(record, last, installation.kinds):
+                if isinstance(record, Rejection) and record.cause.sequence > last.cause.sequence:
                     yield record
 
 
@@ -74,9 +76,9 @@ async def _subjects(installation: Installation, last: Transition) -> list[str]:
 
 
 def _is_about(record: Rejection, last: Transition, kinds: Kinds) -> bool:
-    """Whether a rejection refuses what was said of the entity since its last record."""
+    """Whether a rejection refuses what was said of the entity."""
     entity, kind = last.entity, kinds.get(record.kind)
-    if kind is None or record.reason in OLD or record.cause.sequence <= last.cause.sequence:
+    if kind is None or record.reason in OLD:
         return False
     if (record.kind, record.id) == (entity.kind, entity.id):
         return kind.roles.get(record.trigger) == "observation"
@@ -93,13 +95,18 @@ def _told(record: Rejection, entity_id: str) -> Contradiction:
     return Contradiction("", text, part, None)
 
 
-async def _replaced(view: StateView, last: Transition, found: Sequence[Rejection]) -> frozenset[int]:
-    """The sequences of the refused events that a later word was taken after: about the same, by whomever."""
+async def _replaced(
+    view: StateView, last: Transition, found: Sequence[Rejection], refused: AbstractSet[int]
+) -> frozenset[int]:
+    """The sequences of those refused events after which a word about the same was taken, by whomever.
+
+    refused: those of all that was refused, so that it is not taken for such a word.
+    """
     from phaseline.engine.log.explain.said import arrivals  # noqa: PLC0415  # of most entities nothing was refused
 
-    refused, replaced = {one.cause.sequence for one in found}, set[int]()
+    replaced = set[int]()
     names = [*dict.fromkeys((one.kind, one.trigger, one.id) for one in found)]
-    async for arrival in arrivals(view, names, min(refused)):
+    async for arrival in arrivals(view, names, found[0].cause.sequence):
         if arrival.cause.sequence not in refused:
             replaced |= {one.cause.sequence for one in found if _replaces(arrival, one, last)}
     return frozenset(replaced)

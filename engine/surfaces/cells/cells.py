@@ -7,7 +7,6 @@ them (`merging`), reading one installation (`surfaces.client`).
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Literal, Self, TypeVar, overload
 
 from phaseline.engine.log.changes import Change
@@ -291,9 +290,6 @@ class ReadingCells(Reading):
             self._watch = watch
             async for one in watch:
                 yield [one]
-
-    def ending(self, ends: bool) -> AbstractAsyncContextManager[None]:  # noqa: ARG002, D102
-        return nullcontext()  # a cell that is away is named
 
     @property
     def places(self) -> Places:  # noqa: D102

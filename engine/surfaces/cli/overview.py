@@ -106,7 +106,7 @@ class OverviewScreen:
         found = self._found
         if not found.classes:
             return render.text_of("nothing is known")
-        if found.not_assessed or found.silent or "unknown" in found.classes:
+        if found.not_assessed or found.silent:
             return render.text_of("nothing is bad of what is known", "yellow")
         return render.text_of("nothing is bad", "green")
 

@@ -18,7 +18,7 @@ from phaseline.engine.publish.event_file import FileEvent
 from phaseline.engine.publish.outcomes import unread_text
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
-from phaseline.engine.surfaces.cli import render, terminal
+from phaseline.engine.surfaces.cli import render, terminal, undecided
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.reading_client import session_of
@@ -72,7 +72,13 @@ async def publish_file(
             raise
         rejected = None
         if wait is not None and start is not None and checker.names is not None:
-            await until_decided(await session_of(client).installation(), wait)
+            try:
+                async with undecided.waiting(client, None):
+                    await until_decided(await session_of(client).installation(), wait)
+            except PhaselineError:
+                terminal.say(f"{summary(sent)}; nobody has seen yet that all are decided")
+                checker.say_unread()
+                raise
             rejected = await refused(client, start, checker.names)
         show_result(client.kinds, sent, rejected, output)
         checker.say_unread()

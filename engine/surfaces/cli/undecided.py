@@ -49,7 +49,7 @@ async def reading(settings: Settings, about: str | None, at: When | None) -> Asy
 @asynccontextmanager
 async def beside(clients: Mapping[str, ReadingClient], about: str | None, at: When | None) -> AsyncIterator[None]:
     """A block that reads by these clients, by name of the cell: as `reading` for each of them."""
-    if at is not None:
+    if at is not None and at != when.NOW:
         yield
         for name, client in clients.items():
             if not (await client.moment(at)).place:
@@ -77,7 +77,7 @@ async def beside(clients: Mapping[str, ReadingClient], about: str | None, at: Wh
 
 
 @asynccontextmanager
-async def waiting(client: ReadingClient, about: str) -> AsyncIterator[None]:
+async def waiting(client: ReadingClient, about: str | None) -> AsyncIterator[None]:
     """A block that waits for the outcome of an event. Says at once if nobody decides it, later if a worker is slow."""
 
     async def tell_why() -> None:
@@ -86,7 +86,7 @@ async def waiting(client: ReadingClient, about: str) -> AsyncIterator[None]:
             await asyncio.sleep(PATIENCE)
             found = await (await asked(client, about))
         if found.unowned or found.silent:
-            tell(found._replace(events=1 if found.unowned else 0))
+            tell(found._replace(events=1 if found.unowned else 0, is_seen=True))
 
     telling = asyncio.create_task(tell_why())
     try:

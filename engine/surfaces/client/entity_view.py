@@ -247,7 +247,10 @@ class EntityView(Generic[M_co]):
         return tuple(one for facet in found.said.values() for one in facet)
 
     async def refused(self, last: Transition) -> tuple[Contradiction, ...]:
-        """What was said of an entity since its last record and was refused, unless a later word has replaced it."""
+        """What was said of an entity since its last record and was refused, unless a later word has replaced it.
+
+        Nothing as of a moment of the past.
+        """
         from phaseline.engine.log.explain import refused  # noqa: PLC0415  # lists do not ask
 
         return await refused.refused_of(self._states, last)

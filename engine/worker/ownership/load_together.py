@@ -57,7 +57,7 @@ class Loading:
             is_waiting = self._waiting.pop(name, None) is not None
             if not self._waiting:
                 reading.cancel()
-        return is_waiting and not reading.cancelled() and reading.result()
+        return is_waiting and not reading.cancelled() and reading.exception() is None and reading.result()
 
     async def _read(self, first: PartitionStates) -> bool:
         """Read STATE for all that wait, if that is worth it; whether that was done."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 from phaseline.engine import logs
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored import identity
+from phaseline.engine.nats.stream_reader import last_sequence
 from phaseline.engine.worker.ownership import identity_keeping
 from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 
@@ -76,7 +77,7 @@ class LogWatch:
         return self._installation.layout.log, self._installation.layout.events
 
     async def _is_shorter(self, name: str) -> bool:
-        last = int((await self._installation.wire.api(f"STREAM.INFO.{name}"))["state"]["last_seq"])
+        last = await last_sequence(self._installation.wire, name)
         if last >= self._ends.get(name, 0):
             self._ends[name] = last
             return False

@@ -11,17 +11,19 @@ from typing import Any, NamedTuple
 
 from starlette.responses import Response, StreamingResponse
 
-from phaseline.engine.log.when import NOW, parse
+from phaseline.engine.log.when import NOW, Time, When, parse
 from phaseline.engine.surfaces.cells import places
 from phaseline.engine.surfaces.http.away import AWAY
 from phaseline.engine.surfaces.http.call import HttpAnswer
 from phaseline.engine.surfaces.http.cells.cells_about import CellsCall
 from phaseline.engine.surfaces.http.live.frames import HEARTBEAT
 from phaseline.engine.surfaces.http.live.hub import Topic
+from phaseline.engine.surfaces.http.reading import parts
 from phaseline.engine.surfaces.http.reading import transitions as one_cell
 from phaseline.engine.surfaces.http.reading.transitions import EVENTS, LINES, PLACE, STREAM_HEADERS, Stream
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown, PhaselineError
+from phaseline.schemas.records import timestamp
 
 LOOK = 0.5
 """Seconds between two looks whether a cell can be read."""
@@ -38,11 +40,12 @@ async def transitions(call: CellsCall) -> HttpAnswer | Response:
         raise InvalidInput.bad_parameter(name="Accept", problem=problem)
     starts, to = _starts(call), call.values["to"]
     places.check_common(call.service.cells, to, "to")
+    to = None if to is None else _fixed(to)
     loaded = call.service.loaded()
     after = {name: await one_cell.begins(one, None, starts[name]) for name, one in loaded.items()}
     up_to = {name: await one_cell.ends(one, starts[name], to, after[name]) for name, one in loaded.items()}
     if form == EVENTS:
-        return one_cell.streamed(call, topic, _CellsStream(call, topic, starts, after).run())
+        return one_cell.streamed(call, topic, _CellsStream(call, topic, starts, after, to).run())
     present = {name: (await one.fleet()).place for name, one in loaded.items()}
     ends = {name: place if (end := up_to[name]) is None else min(end, place) for name, place in present.items()}
     reached = {name: max(after[name], end) for name, end in ends.items()}
@@ -54,20 +57,25 @@ def _starts(call: CellsCall) -> dict[str, str]:
     """Where each cell begins, as text. A stream that is resumed has its places in `Last-Event-ID`."""
     resumed, start = call.request.headers.get("last-event-id"), call.values["from"]
     names = [*call.service.cells]
-    now = datetime.now(UTC).isoformat()
     try:
         if resumed is not None:
             stood = {name: str(int(place) + 1) for name, place in places.read(resumed).items()}
             found = places.for_each(names, stood)
         else:
             found = places.for_each(names, places.read(start or "") or start or NOW)
-            for when in found.values():
-                parse(when)
+            found = {name: _fixed(when) for name, when in found.items()}
     except (InvalidInput, NameUnknown, ValueError) as error:
         problem = error.problem if isinstance(error, BadSetting) else str(error)
         raise InvalidInput.bad_parameter(name="from" if resumed is None else "Last-Event-ID", problem=problem) from None
+    now = datetime.now(UTC).isoformat()
     late = {name for name, one in call.service.cells.items() if one.problem is not None}
     return {name: now if when == NOW and name in late else str(when) for name, when in found.items()}
+
+
+def _fixed(when: When) -> str:
+    """The same moment in words that mean the same later; raises as `parse`. A place, and `now`, stay as they are."""
+    named = parse(when)
+    return timestamp(named.ns) if isinstance(named, Time) else str(when)
 
 
 async def _lines(call: CellsCall, topic: Topic, after: dict[str, int], ends: dict[str, int]) -> AsyncIterator[bytes]:
@@ -77,7 +85,7 @@ async def _lines(call: CellsCall, topic: Topic, after: dict[str, int], ends: dic
             yield data
     for name, service in call.service.cells.items():
         if name not in after:
-            yield b"%s\n" % codec.encode_json({"cell": name, "away": service.problem or AWAY})
+            yield b"%s\n" % codec.encode_json({"cell": name, **parts.away(service)})
 
 
 class _Sent(NamedTuple):
@@ -90,12 +98,16 @@ class _Sent(NamedTuple):
 
 @dataclass
 class _CellsStream:
-    """One stream of server-sent events. starts: where each cell begins. after: the same as places, of those loaded."""
+    """One stream of server-sent events. starts: where each cell begins. after: the same as places, of those loaded.
+
+    to: where it ends, if it does.
+    """
 
     call: CellsCall
     topic: Topic
     starts: dict[str, str]
     after: dict[str, int]
+    to: str | None
     sent: dict[str, int] = field(default_factory=dict)
     """By cell, the place up to which everything is sent."""
 
@@ -134,7 +146,7 @@ class _CellsStream:
                 await asyncio.sleep(LOOK)
             after = self.after.get(name)
             after = await one_cell.begins(service, None, self.starts[name]) if after is None else after
-            up_to = await one_cell.ends(service, self.starts[name], self.call.values["to"], after)
+            up_to = await one_cell.ends(service, self.starts[name], self.to, after)
             async for data in Stream(self.call.within(name), self.topic, after, up_to).run():
                 await self._take(name, data)
         except PhaselineError as error:
