@@ -253,8 +253,9 @@ async def test_an_application_says_what_of_it_nobody_may_look_at(
                 await asyncio.sleep(0.05)
 
     process = await shell.start(*words, "--heartbeat", "0.3")
-    while len([one async for one in client.list("resource")]) < 2:
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(60):
+        while len([one async for one in client.list("resource")]) < 2:
+            await asyncio.sleep(0.05)
     server.refused["ConfigMap"] = 403
     server.pull()
     await says("configmaps")

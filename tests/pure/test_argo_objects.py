@@ -236,6 +236,7 @@ OLD, NEW = {"repoURL": "https://git.example/a", "path": "web", "targetRevision":
     ({"sources": [OLD, OLD]}, {"sources": [OLD]}, "Unknown", "Argo CD compared sources: 1, and asked for are 2"),
     ({"source": {"repoURL": "r", "chart": "b"}}, {"source": {"repoURL": "r", "chart": "a"}}, "Unknown", "Argo CD compared with chart a, and b is asked for"),
     ({"source": {"repoURL": "r", "path": "a"}}, {"source": {"repoURL": "r", "path": "a", "targetRevision": "HEAD"}}, "Synced", None),
+    ({"source": {**OLD, "directory": {"recurse": True, "jsonnet": {}}}}, {"source": {**OLD, "directory": {"recurse": True}}}, "Synced", None),
     ({"source": {**OLD, "helm": {"values": "a: 1"}}}, {"source": OLD}, "Unknown", "Argo CD compared with other settings of helm than are asked for"),
     ({"source": {**OLD, "kustomize": {}}}, {"source": OLD}, "Synced", None),
     ({"destination": {"server": "https://b", "namespace": "n"}}, {"destination": {"server": "https://a", "namespace": "n"}}, "Unknown", "Argo CD compared with https://a, and https://b is asked for"),

@@ -262,3 +262,18 @@ def test_a_phase_of_failure_says_the_same_as_a_condition(word: str) -> None:
 ])  # fmt: skip
 def test_more_words(found: dict[str, Any], expected: str) -> None:
     assert by_general_rule(found).status == expected, by_general_rule(found)
+
+
+@pytest.mark.parametrize("word", FAILURES)
+def test_what_denies_a_failure_is_none(word: str) -> None:
+    """`NotExpired` says nothing, as a condition and as a phase; `0/3` that are not ready say nothing either."""
+    denied = f"Not{word.capitalize()}"
+    if has_own_meaning(denied):  # it has a meaning of its own
+        return
+    assert by_general_rule(widget(READY, condition(denied))).status == H
+    assert by_general_rule(widget(READY, phase=denied)).status == H
+    assert by_general_rule(widget(READY, notReady="0/3", nodesNotReady="0/3")).status == H
+
+
+def has_own_meaning(word: str) -> bool:
+    return any(word.lower() == name for name, _ in words.PHASES)

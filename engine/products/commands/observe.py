@@ -36,8 +36,8 @@ LARGEST = 1_000_000
 """The largest size of an event in bytes. The server's limit for a message is a little higher."""
 ANYWHERE = Subjects("pl")
 """Any prefix: the size of an event does not depend on it."""
-LONG_TEXTS = (4_096, 256, 64)
-"""The characters of a text that an object keeps which is too large: at first only long texts go."""
+LONG_TEXTS = (4_096, 256)
+"""The characters of a text that an object keeps which is too large: at first only long texts go. No name has more."""
 LONGEST = 200
 """The largest number of characters of a subject that are shown."""
 SETTLE, HEARTBEAT = 5.0, 30.0

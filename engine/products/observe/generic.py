@@ -168,9 +168,10 @@ def _masked_inside(found: Any) -> Any:
     made = {name: _masked_inside(value) for name, value in found.items()}
     if group_kind(made) == ("", "Secret"):
         made = _masked(made)
-    kind = {"kind": made.get("kind")}  # some lists hold Secrets that do not say so
+    # Some lists hold Secrets that do not say so.
+    own = {name: made[name] for name in ("apiVersion", "kind", "group") if name in made}
     return {
-        name: one if raw_secret_in({**kind, name: one}) is None else _fingerprint("", one) for name, one in made.items()
+        name: one if raw_secret_in({**own, name: one}) is None else _fingerprint("", one) for name, one in made.items()
     }
 
 

@@ -250,9 +250,16 @@ def _another_source(compared: Sequence[Manifest], asked: Sequence[Manifest]) -> 
             if (was := text(one, theirs) or default) != (wanted := text(other, theirs) or default):
                 return f"Argo CD compared with {ours} {was}, and {wanted} is asked for"
         for tool in TOOLS:
-            if (one.get(tool) or None) != (other.get(tool) or None):
+            if _set(one.get(tool)) != _set(other.get(tool)):
                 return f"Argo CD compared with other settings of {tool} than are asked for"
     return ""
+
+
+def _set(found: Any) -> Any:
+    """Settings without what says nothing: Argo CD writes some empty ones that nobody wrote, and leaves others out."""
+    if isinstance(found, Mapping):
+        return {name: one for name, value in found.items() if (one := _set(value))} or None
+    return [_set(one) for one in found] if isinstance(found, list) else found
 
 
 def _problems(manifest: Manifest) -> dict[str, Any]:

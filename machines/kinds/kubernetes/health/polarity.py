@@ -43,6 +43,9 @@ _FIRST = re.compile(r"[A-Za-z]+")
 _NOT = re.compile(r"(?:^|(?<=[a-z0-9]))Not?(?=[A-Z])")
 """The word in a type that denies what follows: `NotReady`, `NodeNotReady`, `NoPodsReady`."""
 _UN = re.compile(r"Un([a-z])")
+_DENIED = re.compile(r"^not[A-Z]|^un(?=[A-Z])|Not(?=[A-Z])|Un(?=[A-Z])")
+"""The word in the name of a field that denies what follows: `notReady`, `nodesNotReady`, `unReady`."""
+NOTHING_SAID = ("", "")
 
 
 def _spellings(word: str) -> tuple[str, ...]:
@@ -73,10 +76,12 @@ def of_type(kind: str) -> tuple[str, str] | None:
 
 
 def _denial(affirmed: str) -> tuple[str, str] | None:
-    """What the denial of a type means; None if that is no type of a success or a step."""
+    """What the denial of a type means; None if that is not known. Nothing follows from the denial of a failure."""
     meaning = of_type(affirmed)
-    if meaning is None or meaning[0] not in HELD_BY:
+    if meaning is None:
         return None
+    if meaning[0] not in HELD_BY:
+        return NOTHING_SAID
     return WORK if meaning[0] == STEP else FAILURE, ""
 
 
@@ -95,8 +100,14 @@ def is_to_end(kind: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def of_phase(word: str) -> str:
-    """What a phase means; empty for a word that is not known."""
+    """What a phase means; empty for a word that is not known, or that denies a failure: `NotExpired`."""
     words = _spellings(word)
+    exact = next((means for one in words for name, means in PHASES if name == one), None)
+    if exact is not None:
+        return exact
+    affirmed = _NOT.sub("", word, count=1)
+    if affirmed != word and of_phase(affirmed) == FAILURE:
+        return ""
     return next((means for one in words for glob, means in PHASES if fnmatchcase(one, glob)), "")
 
 
@@ -116,7 +127,7 @@ def of_label(name: str, value: str) -> str:
 @lru_cache(maxsize=8192)
 def counts_ready(name: str) -> bool:
     """Whether a field counts what is well, so that `2/3` in it is too few."""
-    return any(fnmatchcase(name, glob) for glob in COUNTS)
+    return not _DENIED.search(name) and any(fnmatchcase(name, glob) for glob in COUNTS)
 
 
 @lru_cache(maxsize=8192)
