@@ -17,7 +17,7 @@ import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import PENDING, direct, gather, message_from_leader, stored_ns
+from phaseline.engine.nats.direct_get import PENDING, direct, gather, last_sequence, message_from_leader, stored_ns
 from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored, is_over
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NoAnswer
@@ -270,11 +270,6 @@ async def read_all(
                 yield messages
             if is_last:
                 return
-
-
-async def last_sequence(wire: Wire, stream: str) -> int:
-    """The sequence of the last message that a stream has had; 0 if it never had one."""
-    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
 
 
 async def first_since(wire: Wire, stream: str, moment: str) -> int | None:

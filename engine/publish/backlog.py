@@ -15,8 +15,7 @@ from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
 from phaseline.engine.nats.api_reply import can_pass
-from phaseline.engine.nats.direct_get import LastMessage, gather, message_from_leader
-from phaseline.engine.nats.stream_reader import last_sequence
+from phaseline.engine.nats.direct_get import LastMessage, gather, last_sequence, message_from_leader
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
@@ -36,7 +35,6 @@ PATIENCE = 5.0
 AT_ONCE = 16
 """Of how many partitions that nobody answers for the streams are read at once."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-
 
 PAUSE = 0.1
 """Seconds between two looks at partitions that have events left to decide."""

@@ -11,7 +11,8 @@ from phaseline.engine.core.reading.unread import says_unread
 from phaseline.engine.log.event_order import ahead
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log
-from phaseline.engine.nats.stream_reader import last_sequence, read_all
+from phaseline.engine.nats.direct_get import last_sequence
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, unknown, warning
 from phaseline.schemas.errors import NewerRecord, NoAnswer, NotPermitted
 from phaseline.schemas.records import SECOND, Record, Rejection
