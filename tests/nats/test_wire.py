@@ -109,6 +109,19 @@ async def test_a_request_with_several_replies_waits_for_the_connection(wire: Wir
             await gather(far, where, wanted, 0.2)
 
 
+async def test_a_flush_that_is_cancelled_as_it_is_answered_is_cancelled(wire: Wire) -> None:
+    """Else who cancels a task that pings again and again, and waits for its end, waits for ever."""
+    for _ in range(5):
+        heard, flushing = wire.heard, asyncio.create_task(wire.flush())
+        async with asyncio.timeout(20):
+            while wire.heard == heard:
+                await asyncio.sleep(0)
+        flushing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await flushing
+    await wire.flush()
+
+
 async def test_what_is_being_answered_ends_with_the_connection(wire: Wire, settings: Settings) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 

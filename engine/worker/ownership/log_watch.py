@@ -47,7 +47,8 @@ class LogWatch:
             with suppress(NoAnswer, ApiFailed, SetupError):
                 await self.look()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._is_due.wait(), self._installation.pacing.look_at_log)
+                async with asyncio.timeout(self._installation.pacing.look_at_log):
+                    await self._is_due.wait()
 
     async def look(self) -> None:
         """Look once."""
