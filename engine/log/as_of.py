@@ -18,8 +18,8 @@ from phaseline.engine.log.state_view import Pattern, StateView, one_of
 from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, check_reached, parse
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import LastMessage, direct, gather, stored_ns
-from phaseline.engine.nats.stream_reader import first_since, last_sequence
+from phaseline.engine.nats.direct_get import LastMessage, direct, gather, last_sequence, stored_ns
+from phaseline.engine.nats.stream_reader import first_since
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, timestamp

@@ -15,9 +15,9 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entities_in_state, last_transition, record_in_state
 from phaseline.engine.log.questions.sorted_messages import SortedMessage, SortedMessages
 from phaseline.engine.log.state_view import Pattern, StateView, patterns
-from phaseline.engine.nats.direct_get import direct, origin
+from phaseline.engine.nats.direct_get import direct, last_sequence, origin
 from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import last_sequence, read_all
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
 from phaseline.schemas.records import Entity, Mark, Record, Transition

@@ -141,7 +141,7 @@ class Connection(Client):
         try:
             try:
                 if self.is_connected:
-                    await self.flush(timeout)  # type: ignore[arg-type]  # as in `ping`
+                    await self.flush(timeout)
             finally:
                 await self.close()
         except (OSError, nats_errors.Error) as error:
@@ -206,11 +206,29 @@ class Connection(Client):
     async def ping(self, timeout: float) -> None:
         """Wait until the server has read all bytes sent before; raises `TimeoutError`, or as `send` does."""
         try:
-            await self.flush(timeout)  # type: ignore[arg-type]  # nats-py's type is int, but fractions work
+            await self.flush(timeout)
         except nats_errors.TimeoutError as error:
             raise TimeoutError from error
         except nats_errors.Error as error:
             raise self.unreachable() from error
+
+    async def flush(self, timeout: float = 10.0) -> None:
+        """As nats-py's. That one loses a cancellation that comes together with the answer, as `asyncio.wait_for` does.
+
+        Whoever cancels a task that pings, and waits for its end, would wait for ever.
+        """
+        if self.is_closed:
+            raise nats_errors.ConnectionClosedError
+        if any(task is None or task.done() for task in (self._reading_task, self._flusher_task)):
+            await self._flush_pending()
+            return
+        future = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(timeout):
+                await self._send_ping(future)
+                await future
+        except TimeoutError:
+            raise nats_errors.FlushTimeoutError from None
 
     async def _send_ping(self, future: asyncio.Future[None] | None = None) -> None:
         """Send a ping behind the bytes that wait to be written. nats-py alone would send it before them."""

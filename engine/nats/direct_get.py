@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from phaseline.engine.nats import frames
 from phaseline.engine.nats.api_reply import Reply
 from phaseline.engine.nats.wire import Wire
-from phaseline.schemas.errors import ApiFailed, NoAnswer, NoResponders, NotPermitted, PhaselineError, RequestTimedOut
+from phaseline.schemas.errors import ApiFailed, NotPermitted
 from phaseline.schemas.records import nanoseconds, timestamp
 
 PENDING = "Nats-Num-Pending"
@@ -69,6 +69,11 @@ async def message_from_leader(wire: Wire, stream: str, wanted: Mapping[str, Any]
     return LastMessage(data, int(message["seq"]), message["subject"], block or None, nanoseconds(message["time"]))
 
 
+async def last_sequence(wire: Wire, stream: str) -> int:
+    """The sequence of the last message that a stream has had; 0 if it never had one."""
+    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+
+
 def origin(block: bytes | None) -> int:
     """The sequence that a message had in the stream from which its own stream copied it; 0 if it is no such copy."""
     if block is None or SOURCE not in block:
@@ -79,39 +84,13 @@ def origin(block: bytes | None) -> int:
 
 async def gather(wire: Wire, subject: str, wanted: Mapping[str, Any], timeout: float = 10.0) -> list[Reply]:
     """Send a request to `subject` and return all messages in the replies; raises as `Wire.request`, and `ApiFailed`."""
-    replies, failures, over, inbox = list[Reply](), list[PhaselineError](), asyncio.Event(), wire.inbox()
+    replies = list[Reply]()
 
-    def take(_: str, data: bytes, block: bytes | None, __: str) -> None:
-        replies.append(Reply(data, frames.read_headers(block) if block else {}, block))
-        if frames.STATUS in replies[-1].headers or PENDING not in replies[-1].headers:
-            over.set()
+    def take(reply: Reply) -> bool:
+        replies.append(reply)
+        return frames.STATUS not in reply.headers and PENDING in reply.headers
 
-    def fail(error: PhaselineError) -> None:
-        failures.append(error)
-        over.set()
-
-    def on_refusal(denied: str) -> bool:
-        if denied == subject:
-            fail(wire.refusal(subject))
-        return denied == subject
-
-    sid, hooks = await wire.subscribe(inbox, take), [
-        wire.on_disconnect(lambda: fail(NoAnswer.connection_lost(subject=subject))), wire.on_refusal(on_refusal)
-    ]  # fmt: skip
-    try:
-        wire.send(wire.frame(subject, json.dumps(wanted).encode(), None, inbox))
-        async with asyncio.timeout(timeout):
-            await over.wait()
-    except TimeoutError as error:
-        raise RequestTimedOut(subject=subject, seconds=timeout, hint="") from error
-    finally:
-        for forget in hooks:
-            forget()
-        await wire.unsubscribe(sid)
-    if failures:
-        raise failures[0]
-    if replies[-1].headers.get(frames.STATUS) == "503":
-        raise NoResponders(subject=subject)
+    await wire.request(subject, json.dumps(wanted).encode(), timeout=timeout, more=take)
     return [*_messages_in(replies, subject)]
 
 

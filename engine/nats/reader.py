@@ -16,7 +16,7 @@ import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.nats import consumer, frames
-from phaseline.engine.nats.direct_get import last_message_from_leader
+from phaseline.engine.nats.direct_get import last_message_from_leader, last_sequence
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError, RequestTimedOut
 from phaseline.schemas.records import nanoseconds
@@ -122,8 +122,7 @@ class Reader:
     async def __aenter__(self) -> Self:
         """Create the consumer; raises as `Wire.api` does."""
         if self._start == "now":
-            info = await self._wire.api(f"STREAM.INFO.{self.stream}")
-            self._start = int(info["state"]["last_seq"]) + 1
+            self._start = await last_sequence(self._wire, self.stream) + 1
         self._least = max(self._known if self._wire.clustered else 0, await self._last_of_leader())
         await self._open()
         self._arrived.clear()  # an empty stream has set it, but the first `take` must wait for a message
@@ -392,10 +391,10 @@ class Reader:
         """
         for look in range(LOOKS if self._last else 0):
             try:
-                state = (await self._wire.api(f"STREAM.INFO.{self.stream}"))["state"]
+                last = await last_sequence(self._wire, self.stream)
             except NotPermitted:
                 return
-            if (last := int(state["last_seq"])) >= self._last:
+            if last >= self._last:
                 return
             if look + 1 == LOOKS:
                 raise NoAnswer.log_put_back(stream=self.stream, last=last, place=self._last)

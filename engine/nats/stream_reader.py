@@ -10,14 +10,14 @@ there is nothing more is believed only if the leader says so.
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, Protocol, Self
 
 import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.nats.api_reply import Reply
-from phaseline.engine.nats.direct_get import PENDING, direct, gather, message_from_leader, stored_ns
+from phaseline.engine.nats.direct_get import PENDING, direct, gather, last_sequence, message_from_leader, stored_ns
 from phaseline.engine.nats.reader import BUFFER, RETRY, Reader, Stored, is_over
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas.errors import ApiFailed, NoAnswer
@@ -99,11 +99,11 @@ class DirectReader:
             async with asyncio.timeout(timeout):
                 while not self._ready:
                     behind = not self.caught_up
-                    await self._fill_patiently()
+                    await self._patiently(self._fill)
                     if behind and self.caught_up:
                         break
                     if not behind and not self._ready:
-                        await self._wait()
+                        await self._patiently(self._wait)
         except TimeoutError:
             return []
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
@@ -117,14 +117,15 @@ class DirectReader:
         first = await first_since(self._wire, self.stream, self._start)
         return self._end if first is None else first - 1
 
-    async def _fill_patiently(self) -> None:
+    async def _patiently(self, step: Callable[[], Awaitable[None]]) -> None:
+        """Take a step, through outages."""
         since = time.monotonic()
         while True:
             try:
                 await self._wire.until_connected(self._patience)
-                await self._fill()
+                await step()
             except (NoAnswer, ApiFailed) as error:
-                if is_over(self._patience, since):
+                if NoAnswer.log_put_back.made(error) or is_over(self._patience, since):
                     raise
                 log.info("reader_retry", stream=self.stream, error=str(error))
                 await asyncio.sleep(RETRY)
@@ -180,7 +181,7 @@ class DirectReader:
     async def _wait(self) -> None:
         """Wait until there may be more."""
         if len(self._sids) < len(self._feed):
-            for subject in self._feed:
+            for subject in self._feed[len(self._sids) :]:
                 self._sids.append(await self._wire.subscribe(subject, lambda *_: self._news.set()))
             return  # what came before the subscription is found by looking again
         try:
@@ -269,11 +270,6 @@ async def read_all(
                 yield messages
             if is_last:
                 return
-
-
-async def last_sequence(wire: Wire, stream: str) -> int:
-    """The sequence of the last message that a stream has had; 0 if it never had one."""
-    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
 
 
 async def first_since(wire: Wire, stream: str, moment: str) -> int | None:

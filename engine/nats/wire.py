@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from phaseline.engine import logs
 from phaseline.engine.nats import frames
@@ -74,6 +74,14 @@ class ReplySubjects:
         return False
 
 
+class _Waiting(NamedTuple):
+    """A request that waits. more: as for `Wire.request`."""
+
+    subject: str
+    future: asyncio.Future[Reply]
+    more: Callable[[Reply], bool] | None
+
+
 class Wire:
     """The connection of a process to NATS, with requests and subscriptions. It belongs to one event loop."""
 
@@ -84,7 +92,8 @@ class Wire:
         self.replies = ReplySubjects(settings.inbox_prefix)
         self._answering: set[asyncio.Future[None]] = set()
         self._serial = 0
-        self._waiting: dict[str, tuple[str, asyncio.Future[Reply]]] = {}
+        self._waiting: dict[str, _Waiting] = {}
+        """By inbox, the requests that have no answer yet."""
         self._up = asyncio.Event()
         self._down_hooks: list[Callable[[], None]] = []
         self._up_hooks: list[Callable[[], None]] = []
@@ -129,6 +138,8 @@ class Wire:
         """Send the pending bytes and close the connection. A second call does nothing."""
         if not self._closing:
             self._closing = True
+            for task in self._answering - {asyncio.current_task()}:
+                task.cancel()
             await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
             self._up.clear()
             self._fail_waiting()
@@ -224,7 +235,7 @@ class Wire:
         told = False
         if denied == f"{self._inbox}.*":
             self._inbox_refused = told = True
-        for subject, future in self._waiting.values():
+        for subject, future, _ in self._waiting.values():
             if (subject == denied or self._inbox_refused) and not future.done():
                 future.set_exception(self.refusal(subject))
                 told = True
@@ -275,9 +286,11 @@ class Wire:
         headers: Headers | None = None,
         timeout: float | None = None,
         ahead: bytes = b"",
+        more: Callable[[Reply], bool] | None = None,
     ) -> Reply:
-        """Send a request and wait for one reply. `ahead`: frames that are sent in the same buffer, before the request.
+        """Send a request and wait for its reply. `ahead`: frames that are sent in the same buffer, before the request.
 
+        more: takes each reply, and says whether another one follows; the last one is returned.
         Raises a subclass of `NoAnswer` if the outcome is unknown, `NotPermitted`, `ServerRefused.payload_too_large`.
         """
         seconds = self.settings.request_timeout if timeout is None else timeout
@@ -290,7 +303,7 @@ class Wire:
         inbox = f"{self._inbox}.{self._serial}"
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Reply] = loop.create_future()
-        self._waiting[inbox] = (subject, future)
+        self._waiting[inbox] = _Waiting(subject, future, more)
         timer = loop.call_later(seconds - (time.monotonic() - started), _time_out, future)
         try:
             self.send(ahead + self.frame(subject, payload, headers, inbox))
@@ -341,12 +354,14 @@ class Wire:
 
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)
-        if waiting is not None and not waiting[1].done():
+        if waiting is not None and not waiting.future.done():
             self._silent = False
-            waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}, block))
+            reply = Reply(data, frames.read_headers(block) if block else {}, block)
+            if waiting.more is None or not waiting.more(reply):
+                waiting.future.set_result(reply)
 
     def _fail_waiting(self) -> None:
-        for subject, future in self._waiting.values():
+        for subject, future, _ in self._waiting.values():
             if not future.done():
                 future.set_exception(NoAnswer.connection_lost(subject=subject))
 

@@ -14,8 +14,8 @@ import msgspec
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
-from phaseline.engine.nats.direct_get import LastMessage, gather, message_from_leader
-from phaseline.engine.nats.stream_reader import last_sequence
+from phaseline.engine.nats.api_reply import can_pass
+from phaseline.engine.nats.direct_get import LastMessage, gather, last_sequence, message_from_leader
 from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
 from phaseline.schemas import codec
@@ -24,6 +24,7 @@ from phaseline.schemas.errors import (
     NoAnswer,
     NoResponders,
     NotPermitted,
+    PhaselineError,
     RequestTimedOut,
     SetupError,
     Undecided,
@@ -35,9 +36,8 @@ AT_ONCE = 16
 """Of how many partitions that nobody answers for the streams are read at once."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
-
 PAUSE = 0.1
-"""Seconds between two questions to the owners of partitions that have events left to decide."""
+"""Seconds between two looks at partitions that have events left to decide."""
 
 
 class OldestEvent(NamedTuple):
@@ -127,27 +127,31 @@ async def _ask(installation: Installation, partition: int) -> int:
 
 
 async def until_decided(installation: Installation, seconds: float) -> None:
-    """Wait until all events are decided that are stored now. Raises `Undecided` after so many seconds, `ApiFailed`."""
+    """Wait until all events are decided that are stored now. Raises `Undecided` after so many seconds.
+
+    The word of an owner is no proof: it may count late, or have lost the partition. Only what is in LOG is decided.
+    """
     last = await last_sequence(installation.wire, installation.layout.events)
-    left = [*range(installation.layout.partitions)]
+    left, turns = [*range(installation.layout.partitions)], asyncio.Semaphore(AT_ONCE)
+
+    async def is_waiting(partition: int) -> bool:
+        async with turns:
+            try:
+                found = await first_waiting(installation, partition)
+            except PhaselineError as error:
+                if not can_pass(error):
+                    raise
+                return True
+        return found is not None and found.position <= last
+
     try:
         async with asyncio.timeout(seconds):
             while left:
-                asked = (owner_of(installation, number) for number in left)
-                found = await asyncio.gather(*asked, return_exceptions=True)
-                left = [number for number, one in zip(left, found, strict=True) if not _has_decided(one, last)]
+                waiting = await asyncio.gather(*map(is_waiting, left))
+                left = [number for number, waits in zip(left, waiting, strict=True) if waits]
                 await asyncio.sleep(PAUSE if left else 0)
     except TimeoutError:
         raise Undecided(sequence=last, seconds=seconds) from None
-
-
-def _has_decided(found: "PartitionBacklog | BaseException", last: int) -> bool:
-    """Whether the owner of a partition says that nothing up to an event waits there."""
-    if isinstance(found, PartitionBacklog):
-        return found.position >= last or found.waiting == 0
-    if not isinstance(found, NoAnswer):
-        raise found
-    return False
 
 
 async def _workers(installation: Installation) -> int | None:
@@ -182,7 +186,9 @@ async def first_waiting(installation: Installation, partition: int) -> OldestEve
         checkpoint.last(installation.wire, layout.log, subjects.checkpoint(partition)),
         last_cause(installation, partition),
     )
-    after = max(0 if last is None else last.position, cause)
+    after = 0 if last is None else last.position
+    if last is None or last.plan is None:  # else some records of an event are stored, and not all
+        after = max(after, cause)
     wanted = {"seq": after + 1, "next_by_subj": subjects.stored(partition)}
     found = await message_from_leader(installation.wire, layout.events, wanted)
     return None if found is None else OldestEvent(partition, found.sequence, found.time_ns)

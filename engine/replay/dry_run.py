@@ -18,9 +18,9 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import mark_filters, state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
-from phaseline.engine.nats.direct_get import direct
+from phaseline.engine.nats.direct_get import direct, last_sequence
 from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import last_sequence, read_all
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import effect_of, held_against, repeated_in
 from phaseline.engine.replay.dry_run_result import DryRun

@@ -76,7 +76,8 @@ async def _drained(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.terminate()
     try:
-        await asyncio.wait_for(process.wait(), DRAIN)
+        async with asyncio.timeout(DRAIN):
+            await process.wait()
     except TimeoutError:
         log.warning("worker_killed", pid=process.pid, seconds=DRAIN)
         process.kill()

@@ -141,6 +141,10 @@ LONGEST_FREE_NAME, LONGEST_FREE_TEXT = 128, 1_024
 """The most characters of a name, and of a text."""
 
 
+UNWATCHED = "unwatched"
+"""The free attribute that names what of an entity nobody may look at now: how the ids of these things go on."""
+
+
 def free_attributes(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
     """The free attributes of an entity, by name."""
     found: Mapping[str, Any] = attributes.get(FREE) or {}

@@ -1,6 +1,7 @@
 """The users of docs/security.md, Without accounts: their permissions suffice for their task and for nothing else."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
@@ -10,6 +11,7 @@ from phaseline.schemas.errors import NotPermitted
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
 from tests.support.installation import PublishResult, Settings, Wire
+from tests.support.raising import raises
 from tests.support.streams import gather
 
 
@@ -62,6 +64,9 @@ async def test_a_refused_request_with_several_answers_is_told(guarded: str) -> N
     async with Wire.open(settings) as wire, asyncio.timeout(60):
         with pytest.raises(NotPermitted, match=r"DIRECT\.GET\.pl-STATE"):
             await gather(wire, "$JS.API.DIRECT.GET.pl-STATE", {"multi_last": ["pl.state.>"]}, timeout=600)
+    async with Wire.open(replace(settings, inbox_prefix="_INBOX_other")) as wire, asyncio.timeout(60):
+        with raises(NotPermitted.inbox_refused):
+            await gather(wire, "$JS.API.STREAM.NAMES", {}, timeout=600)
 
 
 async def test_who_reads_sees_everything_and_sends_nothing(guarded: str) -> None:

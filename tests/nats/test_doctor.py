@@ -18,7 +18,8 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import Shell
 from tests.support.guarded_server import Guarded, as_user
-from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, provision
+from tests.support.installation import EmbeddedServer, Installation, Settings, Wire, inspect, provision
+from tests.support.newer_record import newer_record
 from tests.support.own_installation import CheckResult, Client, examined
 from tests.support.streams import EXPECTED, size
 from tests.support.terminal import on_a_terminal, without_codes
@@ -84,7 +85,7 @@ async def test_without_a_worker_it_says_how_long_events_wait(settings: Settings,
     async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:
         await client.publish("cluster", "create", "c1")
     found = await findings(settings)
-    assert bad(found) == {"workers": "problem"}
+    assert bad(found) == {"workers": "problem", "sources": "unknown"}
     assert "the oldest for" in found["decisions"].found
     assert "phaseline worker" in found["workers"].advice
 
@@ -111,7 +112,48 @@ async def test_a_prefix_without_streams_is_named(settings: Settings) -> None:
 async def test_a_missing_stream_is_named(settings: Settings, wire: Wire) -> None:
     layout = await provision(wire, replace(settings, partitions=1), BUILT_IN_KINDS.copies.values())
     await wire.api(f"STREAM.DELETE.{layout.live}")
-    assert bad(await findings(settings)) == {f"stream {layout.live}": "problem", "workers": "problem"}
+    found = bad(await findings(settings))
+    assert found == {f"stream {layout.live}": "problem", "workers": "problem", "sources": "unknown"}
+
+
+READ_FROM = {
+    "events": {"decisions"},
+    "log": {"clock", "decisions", "tables", "events", "followers", "log"},
+    "state": {"things"},
+    "lease": {"workers"},
+}
+
+
+@pytest.mark.parametrize("stream", READ_FROM)
+async def test_a_check_whose_stream_is_missing_does_not_pass(owned: Settings, wire: Wire, stream: str) -> None:
+    layout = await inspect(wire, owned)
+    await wire.api(f"STREAM.DELETE.{getattr(layout, stream)}")
+    found = await findings(owned)
+    assert {"installation", f"stream {getattr(layout, stream)}"} & {
+        check for check, one in found.items() if one.verdict == "problem" and getattr(layout, stream) in str(one)
+    }
+    assert READ_FROM[stream] & {check for check, one in found.items() if one.verdict == "ok"} == set()
+    assert ("sources" in found) == ("installation" not in found), "the others go on"
+
+
+async def test_observations_that_were_rejected_are_told_by_source(owned: Settings, client: Client) -> None:
+    await client.publish_and_wait("cluster", "create", "c1", check=False)
+    assert (await client.publish_and_wait("cluster", "delete", "c9", check=False)).rejection
+    assert "rejected" not in await findings(owned)  # who asked was told
+    assert (await client.publish_and_wait("node", "ready", "c9/p/n", source="/agent/9", check=False)).rejection
+    found = await findings(owned)
+    assert bad(found) == {"rejected": "warning"}
+    assert "by source: /agent/9 (1)" in found["rejected"].found
+
+
+async def test_a_record_of_a_newer_version_is_a_problem_and_the_other_checks_go_on(
+    owned: Settings, client: Client, wire: Wire
+) -> None:
+    await client.publish_and_wait("cluster", "create", "c1")
+    await newer_record(wire, await inspect(wire, owned))
+    found = await findings(owned)
+    assert found["events"].verdict == "problem"
+    assert "sources" in found
 
 
 async def test_other_tables_are_named(owned: Settings) -> None:
@@ -132,7 +174,19 @@ async def test_a_user_without_rights_is_told_what_he_may_not_see() -> None:
             await provision(wire, Settings(partitions=1), BUILT_IN_KINDS.copies.values())
         asker = Settings(nats=(as_user("asker", server.url),), inbox_prefix="_INBOX_asker", partitions=1)
         found = await findings(replace(asker, request_timeout=0.5))
-    checks = ("jetstream", *(c.format("pl") for c in INSTALLATION), "events", "things")
+        words = ("--nats", asker.nats[0], "--inbox-prefix", "_INBOX_asker", "--timeout", "0.5")
+        for known in ({"PHASELINE_PARTITIONS": "1"}, {}):
+            assert (await Shell(**known)("doctor", *words)).code == 5
+    checks = (
+        "user",
+        "jetstream",
+        *(c.format("pl") for c in INSTALLATION),
+        "events",
+        "things",
+        "growth",
+        "followers",
+        "edges",
+    )
     assert bad(found) == dict.fromkeys(checks, "unknown")
     assert "operator" in found["jetstream"].advice
 

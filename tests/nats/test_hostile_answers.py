@@ -8,17 +8,17 @@ import msgspec
 import pytest
 
 from phaseline.schemas import codec
-from phaseline.schemas.errors import NoAnswer, SetupError
+from phaseline.schemas.errors import NoAnswer, SetupError, Undecided
 from tests.support.archives import ArchiveNote
 from tests.support.archives import note as archived
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import EdgeNames, EdgeState, Uplink, adding, edge_state
 from tests.support.http_server import http_server
-from tests.support.installation import Installation, Settings, Wire, at_work, provision
+from tests.support.installation import LIMIT, Installation, Settings, Wire, at_work, provision
 from tests.support.owners import hand_over
 from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
-from tests.support.reading import Backlog, PartitionBacklog, backlog, owner_of
+from tests.support.reading import Backlog, PartitionBacklog, backlog, owner_of, until_decided
 from tests.support.streams import EXPECTED
 
 DEEP = b'{"metadata":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
@@ -81,6 +81,22 @@ async def test_owners_that_answer_anything(settings: Settings, wire: Wire) -> No
         assert await owner_of(installation, 0) == PartitionBacklog("w", 7, 2)
         del bodies[0]
         assert await owner_of(installation, 0) == PartitionBacklog("w", 7, None)
+
+
+async def test_the_word_of_an_owner_is_no_proof_that_all_is_decided(settings: Settings, wire: Wire) -> None:
+    """It may count late, as it has just begun to read, or own the partition no longer and commit nothing more."""
+    settings = replace(settings, partitions=1)
+    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
+    await publish(wire, list(RandomEvents(settings.prefix).built(1, 1)))
+    claims = [b'{"worker":"w","position":0,"waiting":0}', b'{"worker":"w","position":99999,"waiting":0}']
+    async with answering(wire, f"{settings.prefix}.status.>", claims) as bodies:
+        while bodies:
+            with pytest.raises(Undecided):
+                await until_decided(installation, 0.5)
+            del bodies[0]
+    async with at_work(settings, wire):
+        await until_decided(installation, LIMIT)
+    await until_decided(installation, LIMIT)  # and nobody need own it any more
 
 
 def archive(**values: object) -> bytes:

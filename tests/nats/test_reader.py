@@ -242,6 +242,31 @@ async def test_who_reads_to_the_end_goes_on_if_the_server_is_back_in_time(
         assert numbers(found + await take(reader, 3 * BUFFER - len(found))) == list(range(3 * BUFFER))
 
 
+@pytest.mark.parametrize("is_frozen", [False, True], ids=["away", "frozen"])
+async def test_who_follows_goes_on_after_an_outage_at_the_end(
+    settings: Settings, wire: Wire, kind: Kind, is_frozen: bool
+) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 3)
+    async with proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy:
+        far = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",), request_timeout=0.2)
+        async with Wire.open(far) as cut, kind(cut, stream, []) as reader:
+            await take(reader, 3)
+            taking = asyncio.create_task(take(reader, 2))
+            await asyncio.sleep(0.3)  # it looks now and then whether there is more
+            if is_frozen:
+                proxy.answers.clear()
+            else:
+                proxy.hang_up()
+            done, _ = await asyncio.wait({taking}, timeout=1.5)
+            assert not done, taking.exception()
+            proxy.answers.set()
+            if not is_frozen:
+                await proxy.listen()
+            await fill(wire, stream, 2, 3)
+            assert numbers(await taking) == [3, 4]
+
+
 async def test_the_reader_survives_the_deletion_of_its_consumer(wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 10)

@@ -44,6 +44,14 @@ async def test_a_fresh_installation_has_nothing_to_change(shell: Shell, layout: 
     assert (await shell("admin", "streams", "--apply", "--json")).code == 0
 
 
+async def test_a_missing_stream_is_not_well(shell: Shell, wire: Wire, layout: Layout) -> None:
+    await wire.api(f"STREAM.DELETE.{layout.lease}")
+    for words in ((), ("--apply",), ("--log-max-bytes", "2MB", "--apply")):
+        said = await shell("admin", "streams", *words)
+        assert (said.code, f"{layout.lease} does not exist" in said.err) == (1, True), said
+        assert "all streams" not in said.err
+
+
 async def test_differences_are_shown_and_changed(shell: Shell, wire: Wire, layout: Layout) -> None:
     await spoil(wire, layout.events, discard="old", description="ours")
     await spoil(wire, layout.log, max_bytes=10**9)

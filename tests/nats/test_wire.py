@@ -26,7 +26,8 @@ from tests.support import free_ports
 from tests.support.installation import EmbeddedServer, Settings, Wire
 from tests.support.own_installation import OwnInstallation
 from tests.support.raising import raises
-from tests.support.tcp_proxy import proxy_to
+from tests.support.streams import gather
+from tests.support.tcp_proxy import Proxy, proxy_to
 
 pytestmark = pytest.mark.asyncio
 
@@ -77,6 +78,69 @@ async def test_a_request_without_a_reply_times_out(installation: OwnInstallation
     await installation.wire.subscribe(f"{installation.settings.prefix}.silent", lambda *_: None)
     with pytest.raises(RequestTimedOut, match=r"silent within 0\.2 s"):
         await installation.wire.request(f"{installation.settings.prefix}.silent", timeout=0.2)
+
+
+async def hang_up(proxy: Proxy, wire: Wire) -> None:
+    """Break a connection, until it has noticed."""
+    proxy.hang_up()
+    async with asyncio.timeout(20):
+        while wire.connected:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_request_with_several_replies_waits_for_the_connection(wire: Wire, settings: Settings) -> None:
+    stream = settings.prefix
+    await wire.api(f"STREAM.CREATE.{stream}", {"name": stream, "subjects": [f"{stream}.>"], "allow_direct": True})
+    for number in range(3):
+        await wire.publish_acked(f"{stream}.{number}", b"x")
+    async with (
+        proxy_to(urlsplit(settings.nats[0]).port or 0) as proxy,
+        Wire.open(replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))) as far,
+    ):
+        where, wanted = far.api_subject(f"DIRECT.GET.{stream}"), {"multi_last": [f"{stream}.>"]}
+        await hang_up(proxy, far)
+        asking = asyncio.create_task(gather(far, where, wanted, 20))
+        await asyncio.sleep(0.1)
+        assert not asking.done()
+        await proxy.listen()
+        assert len(await asking) == 3
+        await hang_up(proxy, far)
+        with pytest.raises(NatsUnreachable):
+            await gather(far, where, wanted, 0.2)
+
+
+async def test_a_flush_that_is_cancelled_as_it_is_answered_is_cancelled(wire: Wire) -> None:
+    """Else who cancels a task that pings again and again, and waits for its end, waits for ever."""
+    for _ in range(5):
+        heard, flushing = wire.heard, asyncio.create_task(wire.flush())
+        async with asyncio.timeout(20):
+            while wire.heard == heard:
+                await asyncio.sleep(0)
+        flushing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await flushing
+    await wire.flush()
+
+
+async def test_what_is_being_answered_ends_with_the_connection(wire: Wire, settings: Settings) -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def answer(*_: object) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with Wire.open(settings) as serving:
+        await serving.serve(f"{settings.prefix}.x", answer)
+        await serving.flush()
+        asking = asyncio.create_task(wire.request(f"{settings.prefix}.x", timeout=0.5))
+        await begun.wait()
+    async with asyncio.timeout(20):
+        await ended.wait()
+    with pytest.raises(RequestTimedOut):
+        await asking
 
 
 async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -> None:

@@ -112,7 +112,7 @@ async def test_a_server_that_ends_each_watch_at_once_is_not_asked_all_the_time(k
             waiting = asyncio.ensure_future(told(source, ("ConfigMap", "b")))
             await until(lambda: any(one["event"] == "cluster_away" for one in logged) or len(server.asked) > 200)
         assert len(server.asked) < 200
-        assert away == {"configmaps"}
+        assert away == {"core:ConfigMap"}
         server.ends_at_once = False
         await server.put("ConfigMap", "b")
         await waiting
@@ -258,7 +258,13 @@ async def test_an_application_says_what_of_it_nobody_may_look_at(
             await asyncio.sleep(0.05)
     server.refused["ConfigMap"] = 403
     server.pull()
-    await says("configmaps")
+    await says("core:ConfigMap")
+    marks = {
+        one.id: (await shell("get", one.id, "--json")).json.get("unwatched") async for one in client.list("resource")
+    }
+    assert [marks[one] for one in sorted(marks)] == [None, {"by": "application/s/a", "named": "core:ConfigMap"}], marks
+    shown = (await shell("get", max(marks))).out
+    assert ": nobody may look at core:ConfigMap now, as application s/a says" in shown
     process.kill()
     await process.wait()
     server.refused.clear()

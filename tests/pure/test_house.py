@@ -159,6 +159,19 @@ def test_no_function_is_too_long() -> None:
     )
 
 
+def test_nothing_loses_a_cancellation() -> None:
+    """Until Python 3.12 `asyncio.wait_for` does, where it comes together with the result: write `asyncio.timeout`.
+
+    Whoever cancels a task that waits so again and again, and waits for its end, waits for ever.
+    """
+    report(
+        f"{name_of(path)}:{node.lineno}"
+        for path in files(".py", *RINGS)
+        for node in nodes(path)
+        if isinstance(node, ast.Attribute) and node.attr == "wait_for" and ast.unparse(node.value) == "asyncio"
+    )
+
+
 def test_no_package_has_too_many_modules() -> None:
     packages = [path.parent for path in files("__init__.py", *RINGS)]
     sizes = {name_of(package): len(list(package.glob("*.py"))) - 1 for package in packages}

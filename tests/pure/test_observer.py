@@ -465,3 +465,17 @@ def test_whatever_the_order_of_a_history_what_is_told_last_is_its_end(order: lis
     observer = Observer("/o", APP)
     told = [event for at in order for event in observer.see(ObjectChange(history[at]))]
     assert (told[-1]["data"]["uid"], told[-1]["data"]["live"]["status"]) == ("k8s:u-2", {"phase": "Lost"})
+
+
+def test_an_application_that_comes_again_is_told_again_what_nobody_may_look_at() -> None:
+    observer = Observer("/o")
+    application = kubernetes_object("argoproj.io/v1alpha1", "Application")
+
+    def said() -> list[Any]:
+        return [event["data"]["attributes"]["unwatched"] for event in observer.unwatched({"core:ConfigMap"})]
+
+    assert told(observer, application)
+    assert [said(), said(), said()] == [[None], ["core:ConfigMap"], []]
+    assert told(observer, application, gone=True)
+    assert told(observer, application)
+    assert [said(), said()] == [["core:ConfigMap"], []]

@@ -13,9 +13,10 @@ from phaseline.engine.log.log_records import record_in, records
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import END
-from phaseline.engine.publish.backlog import Backlog, PartitionBacklog, backlog, owner_of
+from phaseline.engine.publish.backlog import Backlog, PartitionBacklog, backlog, owner_of, until_decided
 
 __all__ = [
     "END", "AsOf", "Backlog", "Latest", "Log", "PartitionBacklog", "Pattern", "RecordFilter", "StateView", "as_map",
     "as_of", "backlog", "chosen", "log_records", "owner_of", "record_in", "records",
+    "until_decided",
 ]  # fmt: skip

@@ -37,6 +37,9 @@ class Proxy:
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._target)
         self._writers |= {writer, up_writer}
+        if self._server is None or not self._server.is_serving():  # it was hung up meanwhile
+            self.close()
+            return
         self._keep(asyncio.create_task(self._up(reader, up_writer)))
         self._keep(asyncio.create_task(self._down(up_reader, writer)))
 

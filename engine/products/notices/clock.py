@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.direct_get import last_message_from_leader
-from phaseline.engine.publish.backlog import PartitionBacklog, owner_of
+from phaseline.engine.publish.backlog import PartitionBacklog, first_waiting, owner_of
 from phaseline.schemas.errors import NoAnswer
 
 PROMPT = 0.4
 """Seconds in which an owner answers that waits for no commit in doubt."""
-ARRIVED = 0.5
-"""Seconds after which an event that the server has stored has reached its worker."""
 
 
 class DecidedUntil(NamedTuple):
@@ -39,18 +37,15 @@ async def settled(installation: Installation) -> DecidedUntil | None:
 
 
 async def _has_decided(installation: Installation, partition: int) -> bool:
-    """Whether the owner of a partition has decided all that EVENTS holds of it now, and all of that is stored."""
+    """Whether all is decided that EVENTS holds of a partition now: as its owner says, or else as the streams do."""
     events, stored = installation.layout.events, installation.subjects.stored(partition)
     last = await last_message_from_leader(installation.wire, events, stored)
     if last is None:
         return True
     owned = await _promptly(installation, partition)
-    if owned is not None and owned.position < last.sequence and owned.waiting == 0:
-        await asyncio.sleep(ARRIVED)
-        owned = await _promptly(installation, partition)
-        if owned is not None and owned.waiting == 0:
-            return True  # what EVENTS holds was decided, and moved no position
-    return owned is not None and owned.waiting is not None and owned.position >= last.sequence
+    if owned is not None and owned.waiting is not None and owned.position >= last.sequence:
+        return True
+    return await first_waiting(installation, partition) is None
 
 
 async def _promptly(installation: Installation, partition: int) -> PartitionBacklog | None:

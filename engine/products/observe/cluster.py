@@ -66,7 +66,7 @@ async def follow(
 ) -> AsyncIterator[ClusterReport]:
     """Every existing object of a resource and every change from then on. Ends only with `SetupError.cluster_unusable`.
 
-    Yields `AllSeen` after the objects of a list. away: holds the resource's name while the server does not answer, or
+    Yields `AllSeen` after the objects of a list. away: holds `Resource.in_ids` while the server does not answer, or
     refuses what it has allowed before.
     """
     at = _Following(api, resource, namespace, set() if away is None else away)
@@ -111,7 +111,7 @@ class _Following:
         for key in [key for key in self.known if key not in found]:
             yield ObjectChange(self.known.pop(key), gone=True, listed=True)
         self.version, self.heard, self.was_listed = listed_at, time.monotonic(), True
-        self.away.discard(self.resource.named)
+        self.away.discard(self.resource.in_ids)
         yield AllSeen(self.resource)
 
     async def watched(self) -> AsyncIterator[ClusterReport]:
@@ -157,7 +157,7 @@ class _Following:
             self.version = ""
             if answered == NOT_FOUND:
                 self.resource = await discovery.present(self.api, self.resource)
-        self.away.add(self.resource.named)
+        self.away.add(self.resource.in_ids)
         pause = _pause(self.tries)
         self.tries += 1
         log.warning("cluster_away", resource=self.resource.named, error=str(error), seconds=pause)
@@ -255,7 +255,7 @@ async def _watch(
         ("timeoutSeconds", str(WATCH_SECONDS)),
     ]
     async with request(api, _path(resource, namespace), query, WATCH_SECONDS + 30) as response:
-        away.discard(resource.named)
+        away.discard(resource.in_ids)
         async for line in _lines(pieces(response, None)):
             event = codec.decode_text(line, bounds.FOREIGN)
             kind, found = text(event, "type"), mapping(event, "object")

@@ -39,6 +39,12 @@ class Resource(NamedTuple):
         return self.version.rpartition("/")[0], self.kind
 
     @property
+    def in_ids(self) -> str:
+        """How the ids of its objects begin below their application: `apps:Deployment`, `core:Pod`."""
+        group, kind = self.sort
+        return f"{group or 'core'}:{kind}"
+
+    @property
     def named(self) -> str:
         """The name that tells it from all others of the server: `deployments.apps`, `pods`."""
         return ".".join(filter(None, (self.plural, self.sort[0])))

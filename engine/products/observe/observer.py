@@ -36,6 +36,7 @@ from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.observation import LISTED
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
 from phaseline.machines.language.endings import MOVED
+from phaseline.machines.language.fields import UNWATCHED
 from phaseline.schemas import bounds
 
 log = logs.get_logger(__name__)
@@ -56,8 +57,8 @@ HELD = 2_000
 NO_CHANGE = ObjectChange({})
 BESIDE = ("owns", "events_seen")
 """Triggers that say more than the version of an object does."""
-UNWATCHED, LONGEST = "unwatched", 1_000
-"""The free attribute of an application that names the resources that nobody looks at; the most characters of it."""
+LONGEST = 1_000
+"""The most characters of the free attribute `unwatched`."""
 MAX_ID = 256
 """The most bytes of an event id."""
 VERSIONED = ("resource", "owned_object")
@@ -172,6 +173,7 @@ class Observer:
         """The events of what earlier runs reported, and what is gone, after all objects of a sort were listed."""
         async for one in self.roots.gone(sort, known, is_gone):
             self.presence.forget(one.kind, one.id)
+            self._forget(one.id)
             yield self._event(one, {}, gone=True)
 
     async def remember(self, known: Known) -> None:
@@ -187,7 +189,7 @@ class Observer:
         """The events that tell each application which resources nobody looks at, where that has changed.
 
         away: those whose server does not answer now. What was away at the last look too counts: a watch may break off.
-        What an earlier run has told is not known, so each application is told once.
+        What an earlier run has told, or of an earlier life, is not known, so each application is told once.
         """
         named, self._away = ", ".join(sorted(away & self._away)), {*away}
         for application in self.presence.ids("application"):
@@ -302,7 +304,9 @@ class Observer:
                 self._published.pop((kind, trigger, entity_id), None)
 
     def _forget(self, entity_id: str) -> bool:
-        """Forget the events of an entity and of all below it; whether there were any."""
+        """Forget what was told of an entity and of all below it; whether there were any events."""
+        for one in [one for one in self._unwatched if f"{one}/".startswith(f"{entity_id}/")]:
+            del self._unwatched[one]
         found = [key for key in self._published if f"{key[2]}/".startswith(f"{entity_id}/")]
         for key in found:
             del self._published[key]

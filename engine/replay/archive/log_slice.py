@@ -14,9 +14,10 @@ from phaseline.engine.log.foreign import barrier
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import change_of
 from phaseline.engine.nats import frames
+from phaseline.engine.nats.direct_get import last_sequence
 from phaseline.engine.nats.erase import SOURCE
 from phaseline.engine.nats.reader import Stored
-from phaseline.engine.nats.stream_reader import last_sequence, read_all
+from phaseline.engine.nats.stream_reader import read_all
 from phaseline.engine.replay.export_log import event_item, short_subject
 from phaseline.engine.replay.log_format import Item, RecordItem
 from phaseline.engine.replay.recorded_log import Span, is_of_secret, part_erased

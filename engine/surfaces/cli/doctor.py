@@ -13,7 +13,7 @@ from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, Verdict
-from phaseline.engine.surfaces.doctor.examine import examine
+from phaseline.engine.surfaces.doctor.examine import OF_SERVER, examine
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import Exit
 
@@ -41,17 +41,19 @@ def doctor(settings: Settings, *, output: Output) -> int | None:
 
     Nothing is changed. The exit code is 0 if all is well or there are only warnings, and 1 if there is a problem. If no
     command can work, it is the code with which they end, for instance 3 if the server does not answer. A check that
-    needs rights which this user does not have is marked with a question mark.
+    could not look is marked with a question mark; if none could, as this user may see nothing, the exit code is 5.
     """
     if not click.get_current_context().params["verbose"]:
         terminal.log_to_stderr(least=logging.CRITICAL)  # the findings say what the log lines would
 
     async def work() -> int:
-        problems = []
+        problems, seen = [], 0
         async for finding in examine(settings, installed(settings.prefix)):
             problems += [finding] if finding.verdict == "problem" else []
+            seen += finding.check not in OF_SERVER and finding.verdict != "unknown"
             _show(finding, output=output)
-        return next((found.code for found in problems if found.code), Exit.NO if problems else Exit.DONE)
+        otherwise = Exit.NO if problems else Exit.DONE if seen else Exit.NOT_ALLOWED
+        return next((found.code for found in problems if found.code), otherwise)
 
     return terminal.run(work())
 

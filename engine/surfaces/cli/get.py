@@ -3,6 +3,7 @@
 Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,10 +24,11 @@ from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
-from phaseline.engine.surfaces.client.surroundings import ALONE, Surroundings, SurroundingsReader
+from phaseline.engine.surfaces.client.surroundings import ALONE, Surroundings, SurroundingsReader, unwatched_by
 from phaseline.machines.compiler.classes.entity_classes import class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
+from phaseline.machines.language.contact import recorded_ns
 from phaseline.machines.language.endings import SHOWS, state_for_people
 from phaseline.machines.language.fields import FREE
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
@@ -107,7 +109,8 @@ class GetResult(NamedTuple):
     """What an installation has of the entity. start: where a watch goes on. around: what others tell of it.
 
     stalled: why it is so, if its operation is stalled. said: what was said of its conditions. refused: what was said
-    since and refused. manifest: that of its object; empty if that is not there, or nobody asks for it.
+    since and refused. unwatched: by what above, and how, it is named as what nobody may look at now. manifest: that of
+    its object; empty if that is not there, or nobody asks for it.
     """
 
     moment: Moment | None
@@ -117,6 +120,7 @@ class GetResult(NamedTuple):
     stalled: Explanation | None = None
     said: tuple[GivenReason, ...] = ()
     refused: tuple[Contradiction, ...] = ()
+    unwatched: tuple[Entity, str] | None = None
     manifest: Mapping[str, Any] = {}
 
 
@@ -143,11 +147,13 @@ class GetQuery(NamedTuple):
             return GetResult(view.moment, start, last, manifest=live or {})
         entity = await identities.remembered(states_of(view), entity)
         last = replace(last, entity=entity)
-        around = await SurroundingsReader(states_of(view)).of([entity])
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
+        around, said, refused, unwatched = await asyncio.gather(
+            SurroundingsReader(states_of(view)).of([entity]), view.said(entity), view.refused(last),
+            unwatched_by(states_of(view), entity),
+        )  # fmt: skip
         stalled = await view.why(entity.kind, entity.id) if stalls else None
-        said, refused = await view.said(entity), await view.refused(last)
-        return GetResult(view.moment, start, last, around, stalled, said, refused)
+        return GetResult(view.moment, start, last, around, stalled, said, refused, unwatched)
 
     async def follow(
         self, found: Mapping[str, GetResult], cell: str, client: ReadingClient
@@ -167,12 +173,31 @@ def _show(kinds: Kinds, cell: str, one: GetResult, output: Output, lang: Languag
     if output.is_data:
         shown = cells.named(cell, maps.entity_map(kinds, one.last, lang, one.around))
         beside = {**_said_map(one.said), **_refused_map(one.refused), **_stalled_map(one.stalled)}
+        beside |= _unwatched_map(one.unwatched)
         output.show({**shown, **beside}, maps.name_of(one.last.entity))
         return
     now = render.time_at(one.moment, cell)
     place = [("cell", render.text_of(cell))] if cell else []
-    told = (*_said(kinds, one.said, now), *_refused(one.refused), *_stalled(kinds, one.stalled, now, lang))
+    told = (
+        *_unwatched(one, now),
+        *_said(kinds, one.said, now),
+        *_refused(one.refused),
+        *_stalled(kinds, one.stalled, now, lang),
+    )
     output.pairs([*place, *described(kinds, one.last, lang, now, one.around), *told])
+
+
+def _unwatched(found: GetResult, now: int) -> Iterator[tuple[str, Text]]:
+    """That nobody may look at the entity now, so that it may have changed since its last record."""
+    if found.unwatched is not None:
+        above, named = found.unwatched
+        said = f": nobody may look at {named} now, as {above.kind} {above.id} says"
+        yield "stale", Text.assemble(render.as_of(recorded_ns(found.last.entity), now), said)
+
+
+def _unwatched_map(found: tuple[Entity, str] | None) -> dict[str, Any]:
+    """The same for programs."""
+    return {} if found is None else {"unwatched": {"by": f"{found[0].kind}/{found[0].id}", "named": found[1]}}
 
 
 def _said(kinds: Kinds, found: Sequence[GivenReason], now: int) -> Iterator[tuple[str, Text]]:

@@ -177,7 +177,7 @@ class IdType(click.ParamType):  # type: ignore[type-arg]  # as above
         """The ids that begin with what was typed; none if the server does not answer in time."""
         terminal.log_to_stderr(least=logging.CRITICAL)  # a shell would take log lines for offers
         try:
-            return asyncio.run(asyncio.wait_for(_ids(ctx.params, incomplete), PATIENCE))
+            return asyncio.run(_ids(ctx.params, incomplete))
         except (PhaselineError, NotInstalled, click.ClickException, TimeoutError):
             return []
 
@@ -190,7 +190,7 @@ async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionIte
     given = {name: values[name] for name in CONNECTION if values.get(name) is not None}
     above, _, _ = incomplete.rpartition("/")
     found: list[CompletionItem] = []
-    async with ReadingClient.open(settings_of(given)) as client:
+    async with asyncio.timeout(PATIENCE), ReadingClient.open(settings_of(given)) as client:
         parts = incomplete.count("/") + 1
         typed = spelt(values.get("kind") or "", client.kinds)
         kinds = [typed] if typed in client.kinds else [k.name for k in client.kinds.values() if k.arity == parts]

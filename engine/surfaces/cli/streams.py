@@ -49,7 +49,8 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
 
     Each option names a setting that you want; a setting without an option stays as it is. --apply changes one stream
     after the other, while workers and publishers go on. If one of the settings cannot be changed, the command says why
-    and what to do instead, and changes nothing. The exit code is 1 if something differs and --apply is not given.
+    and what to do instead, and changes nothing. The exit code is 1 if something differs and --apply is not given, or if
+    a stream is missing.
 
     A shorter --events-max-age deletes older events at once. The command refuses it while some of these are not decided,
     or not in the archive of this log yet; --drop-events deletes them all the same.
@@ -70,11 +71,12 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
                 raise NotPermitted(subject=error.subject, violation="", who_may="; the role operator may") from error
             differing = [one for one in found if one.differences]
             _show(found, output)
-            for name in sorted({*layout.streams} - {one.stream for one in found}):
+            missing = sorted({*layout.streams} - {one.stream for one in found})
+            for name in missing:
                 terminal.say(f"{name} does not exist: a worker that starts creates it")
             needed = None if drop_events else await _needed(wire, layout, differing)
             if not applies or not differing:
-                return _end(found, differing, needed)
+                return _end(found, differing, needed, is_whole=not missing)
             check(differing)
             if needed is not None:
                 raise needed
@@ -83,7 +85,7 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
             for report in differing:
                 await change(wire, report, _progress)
                 terminal.say(f"{report.stream} is changed")
-        return Exit.DONE
+        return Exit.NO if missing else Exit.DONE
 
     return terminal.run(work())
 
@@ -160,14 +162,16 @@ DIFFERENCES: Final[tuple[Column[StreamDifference], ...]] = (
 )
 
 
-def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport], needed: SetupError | None) -> int:
-    """Say what the tables mean; the exit code."""
+def _end(
+    found: Sequence[StreamReport], differing: Sequence[StreamReport], needed: SetupError | None, *, is_whole: bool
+) -> int:
+    """Say what the tables mean; the exit code. is_whole: whether no stream is missing."""
     for report in found:
         if report.fill.is_almost_full:
             terminal.say(f"{report.stream} is almost full: at its limit it refuses messages; make room, or raise it")
     if not differing:
-        terminal.say("all streams are as they are wanted")
-        return Exit.DONE
+        terminal.say("all streams are as they are wanted" if is_whole else "the other streams are as they are wanted")
+        return Exit.DONE if is_whole else Exit.NO
     if needed is not None:
         terminal.say(f"--apply refuses this: {needed}")
         return Exit.NO

@@ -12,6 +12,7 @@ from phaseline.engine.log.explain.shut import Shut, ShutBy, Shutters
 from phaseline.engine.log.explain.staleness import Marks, Stale, Staleness
 from phaseline.engine.log.explain.unknown_parts import Parts, PartsOf, PartsReader
 from phaseline.engine.log.state_view import StateView
+from phaseline.machines.language.fields import UNWATCHED, free_attributes
 from phaseline.schemas.records import Entity
 
 
@@ -37,6 +38,20 @@ class Surroundings(NamedTuple):
     def shut_of(self, entity: Entity) -> Mapping[str, Shut] | None:
         """By facet, what shuts an entity; None if nobody has looked."""
         return None if self.shut is None else self.shut.get((entity.kind, entity.id), {})
+
+
+async def unwatched_by(states: StateView, entity: Entity) -> tuple[Entity, str] | None:
+    """What is above an entity and says that nobody may look at it now, and how it names such things."""
+    known = states.installation.kinds.get(entity.kind)
+    for kind, entity_id in () if known is None else known.places_above(entity.id):
+        named = entity.id[len(entity_id) + 1 :].partition("/")[0]
+        if ":" not in named:
+            continue  # no sort of objects
+        above = await states.found(kind, entity_id)
+        told = None if above is None else free_attributes(above.entity.attributes).get(UNWATCHED)
+        if above is not None and named in str(told).split(", "):
+            return above.entity, named
+    return None
 
 
 ALONE = Surroundings()

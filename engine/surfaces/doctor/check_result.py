@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from phaseline.schemas.errors import PhaselineError
 
+RIGHTS = "ask an operator: `phaseline admin accounts` says what each role may do"
 Verdict = Literal["ok", "warning", "problem", "unknown"]
 
 
@@ -15,7 +16,8 @@ class CheckResult(NamedTuple):
 
     code: what a command would end with that meets this problem; 0 where it can go on.
     check: its name. verdict: `warning` means that it works and will not for long, or not well; `unknown` that this user
-    may not look. found: what was seen. advice: what to do; empty if there is nothing to do.
+    may not look, or that what it looks at is not there. found: what was seen. advice: what to do; empty if there is
+    nothing to do.
     """
 
     check: str
@@ -49,8 +51,6 @@ def failed(check: str, error: PhaselineError, advice: str = "") -> CheckResult:
     return CheckResult(check, "problem", str(error), advice or error.remedy, error.exit_code)
 
 
-def unknown(check: str, found: str) -> CheckResult:
-    """A check that this user may not make."""
-    return CheckResult(
-        check, "unknown", found, "ask an operator: `phaseline admin accounts` says what each role may do"
-    )
+def unknown(check: str, found: str, advice: str = RIGHTS) -> CheckResult:
+    """A check that could not look. advice: by default what to do about missing rights."""
+    return CheckResult(check, "unknown", found, advice)

@@ -5,7 +5,6 @@ Where LOG is archived, or EVENTS has a greatest age, what is stored says nothing
 """
 
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from phaseline.engine.nats.embedded.server_key import NAME as KEY
 from phaseline.engine.nats.stream_reader import reader_of
 from phaseline.engine.nats.stream_settings.fill import Fill, size
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, warning
-from phaseline.schemas.errors import NoResponders, NotPermitted
 from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 
 DAY = 86_400.0
@@ -41,17 +39,13 @@ class FilledRoom(NamedTuple):
 
 
 async def growth(installation: Installation, key: Path | None, least: float = LEAST) -> CheckResult | None:
-    """A warning if something is full soon; None if not, or if that cannot be said.
+    """A warning if something is full soon; None if not, or if there is too little to say so.
 
     key: the key of this user's `phaseline up`, whose disk is this machine's. least: seconds that count as a history.
     """
-    try:
-        if await archived.last(installation) is not None:
-            return None
-        rooms = await _rooms(installation, key, least)
-    except (NotPermitted, NoResponders):
+    if await archived.last(installation) is not None:
         return None
-    return said(rooms)
+    return said(await _rooms(installation, key, least))
 
 
 def said(rooms: Sequence[FilledRoom]) -> CheckResult | None:
@@ -72,7 +66,7 @@ async def _rooms(installation: Installation, key: Path | None, least: float) -> 
         fill, state = Fill.of(info), info["state"]
         if info["config"].get("max_age") or not state["messages"]:
             continue
-        now, begun = time.time_ns(), nanoseconds(state["first_ts"])
+        now, begun = nanoseconds(info["ts"]), nanoseconds(state["first_ts"])
         since = max(begun, now - int(DAY * SECOND))
         if now - since < least * SECOND:
             continue

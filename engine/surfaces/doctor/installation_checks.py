@@ -15,18 +15,17 @@ from phaseline.engine.log.restored import identity
 from phaseline.engine.nats.direct_get import direct, gather, stored_ns
 from phaseline.engine.nats.stream_settings.fill import size
 from phaseline.engine.nats.stream_settings.report import StreamReport, report_on
-from phaseline.engine.nats.streams import Layout, stream_configs
+from phaseline.engine.nats.streams import Layout
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.publish.backlog import first_waiting, living_workers
 from phaseline.engine.publish.source_counts import source_counts
 from phaseline.engine.surfaces.doctor.check_result import CheckResult, failed, ok, problem, unknown, warning
-from phaseline.engine.surfaces.doctor.server_checks import age
 from phaseline.engine.surfaces.follow import follower
 from phaseline.engine.surfaces.follow.follower import FollowerState
 from phaseline.engine.worker.sites import adding, edge_state
 from phaseline.engine.worker.sites.edge_state import WAITS, EdgeState
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import NoAnswer, NoResponders, NotFound, NotPermitted, RequestTimedOut, SetupError
+from phaseline.schemas.errors import NoResponders, NotFound, SetupError
 from phaseline.schemas.records import SECOND, timestamp
 
 WAITING = 5.0
@@ -47,21 +46,9 @@ RECENTLY = 7 * 86_400 * SECOND
 START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
 
-async def streams(wire: Wire, layout: Layout, kinds: Kinds) -> list[CheckResult]:
-    """Whether each stream exists and is as it is wanted, how full it is, and whether its copies keep up."""
-    found = stream_configs(wire.settings, layout, kinds.copies.values())
-    return [await _stream(wire, name, config) for name, config in found.items()]
-
-
-async def _stream(wire: Wire, name: str, config: dict[str, Any]) -> CheckResult:
-    try:
-        report = await report_on(wire, name, config)
-    except NotPermitted:
-        return unknown(f"stream {name}", "this user may not ask for it")
-    except NoResponders:
-        if wire.has_consumers:
-            raise
-        return unknown(f"stream {name}", "the account of this user does not import it")
+async def stream(wire: Wire, name: str, config: dict[str, Any]) -> CheckResult:
+    """Whether a stream exists and is as it is wanted, how full it is, and whether its copies keep up."""
+    report = await report_on(wire, name, config)
     if report is None:
         return problem(f"stream {name}", "does not exist", f"a worker creates it: {START}")
     return _judged(report)
@@ -91,11 +78,8 @@ async def workers(installation: Installation) -> CheckResult:
     """Which workers are alive, and whether each partition has one."""
     wire, layout, start = installation.wire, installation.layout, f"{installation.prefix}.lease.partition."
     seconds, leases = wire.settings.request_timeout, wire.api_subject(f"DIRECT.GET.{layout.lease}")
-    try:
-        alive = sorted(await living_workers(wire, layout, seconds))
-        replies = await gather(wire, leases, {"multi_last": [f"{start}>"]}, seconds)
-    except (NotPermitted, NoResponders, RequestTimedOut):  # the server does not answer a request that it refuses
-        return unknown("workers", "this user may not read leases")
+    alive = sorted(await living_workers(wire, layout, seconds))
+    replies = await gather(wire, leases, {"multi_last": [f"{start}>"]}, seconds)
     found = {reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies}
     owned = len({str(number) for number in range(layout.partitions)} & found)
     if not alive:
@@ -109,18 +93,15 @@ async def workers(installation: Installation) -> CheckResult:
 
 async def decisions(installation: Installation) -> CheckResult:
     """Whether events wait to be decided, and for how long."""
-    try:
-        found = [await first_waiting(installation, partition) for partition in range(installation.layout.partitions)]
-    except NotPermitted:
-        return unknown("decisions", "this user may not read events")
+    found = [await first_waiting(installation, partition) for partition in range(installation.layout.partitions)]
     waiting = [one for one in found if one is not None]
     if not waiting:
         return ok("decisions", f"all events of {installation.layout.partitions} partitions are decided")
     oldest = min(waiting, key=lambda one: one.since)
-    seconds = age(oldest.since)
+    seconds = await _age(installation, oldest.since)
     said = (
         f"events wait in {len(waiting)} of {installation.layout.partitions} partitions; the oldest for "
-        f"{max(seconds, 0):.1f} s (event {oldest.position}, partition {oldest.partition})"
+        f"{seconds:.1f} s (event {oldest.position}, partition {oldest.partition})"
     )
     if seconds < WAITING:
         return ok("decisions", said)
@@ -131,10 +112,8 @@ async def sources(installation: Installation) -> list[CheckResult]:
     """Which sources are ignored: those that count from the beginning again, or of which two programs send."""
     try:
         report = await source_counts(installation)
-    except NotPermitted:
-        return [unknown("sources", "this user may not ask workers")]
-    except NoAnswer:
-        return []  # said by the check of workers
+    except NoResponders:
+        return [unknown("sources", "no worker answers", START)]
     rows = [*report.rows()]
     found = [
         warning(f"source {source[:SHOWN]}", f"{one.trouble} (counted since {timestamp(one.since_ns)[:19]}Z)", ANEW)
@@ -144,16 +123,16 @@ async def sources(installation: Installation) -> list[CheckResult]:
     more = sum(one.is_in_trouble for _, one in rows[MOST_SOURCES:])
     if more:
         found.append(warning("sources", f"{more:,} more are in trouble too", "`phaseline admin sources` lists them"))
+    if report.silent:
+        said = f"the owners of {len(report.silent)} of {installation.layout.partitions} partitions do not answer"
+        found.append(unknown("sources", said, "see the check of workers"))
     return found or [ok("sources", f"{len(rows):,} heard; of none are the last events repeats")]
 
 
 async def log(installation: Installation) -> CheckResult | None:
     """Which log this is, and whether it goes on from a backup; None before a worker has made its identity."""
-    try:
-        note = await identity.last(installation)
-        read = None if note is None else await _made(installation)
-    except NotPermitted:
-        return unknown("log", "this user may not read the log")
+    note = await identity.last(installation)
+    read = None if note is None else await _made(installation)
     if note is None or read is None:
         return None
     if any(note.made.get(name, when) != when for name, when in read.items()):
@@ -186,11 +165,7 @@ def kinds(found: Kinds) -> CheckResult | None:
 async def tables(installation: Installation) -> CheckResult:
     """Whether the tables here are those by which the partitions are decided."""
     kinds = installation.kinds
-    try:
-        numbers = range(installation.layout.partitions)
-        eras = [await table_eras.latest(installation, partition) for partition in numbers]
-    except NotPermitted:
-        return unknown("tables", "this user may not read the log")
+    eras = [await table_eras.latest(installation, one) for one in range(installation.layout.partitions)]
     if not any(eras):
         return ok("tables", f"{len(kinds)} kinds, digest {kinds.digest}; no worker has decided an event yet")
     differing = [era for era in eras if era is not None and era.digest not in (kinds.digest, "")]
@@ -204,14 +179,11 @@ async def tables(installation: Installation) -> CheckResult:
 async def things(installation: Installation) -> CheckResult | None:
     """Whether a thing stands at two places of one tree, by its identities; None if no entity has any."""
     view = Latest(installation)
-    try:
-        number = (await installation.wire.api(f"STREAM.INFO.{installation.layout.state}"))["state"]["messages"]
-        if number > MOST_STATES:
-            return unknown("things", f"there are {number:,} states: `phaseline list --duplicates` compares them all")
-        entities = [record.entity for record in await view.states()]
-        known = await identities.all_remembered(view, entities)
-    except NotPermitted:
-        return unknown("things", "this user may not read states")
+    number = (await installation.wire.api(f"STREAM.INFO.{installation.layout.state}"))["state"]["messages"]
+    if number > MOST_STATES:
+        return unknown("things", f"there are {number:,} states", "`phaseline list --duplicates` compares them all")
+    entities = [record.entity for record in await view.states()]
+    known = await identities.all_remembered(view, entities)
     if all(one.memory is None or not one.memory.uids for one in known):
         return None
     twice = identities.doubled(known)
@@ -234,11 +206,7 @@ IS_ONE_RUNNING = (
 
 async def followers(installation: Installation) -> list[CheckResult]:
     """One finding for all followers that keep up, and one for each other; none if there are no followers."""
-    try:
-        there = await follower.all_of(installation)
-        found = {one.name: await _of_follower(installation, one) for one in there}
-    except (NotPermitted, NoAnswer):  # the checks of the streams have said so
-        return []
+    found = {one.name: await _of_follower(installation, one) for one in await follower.all_of(installation)}
     well = [name for name, finding in found.items() if finding is None]
     all_well = [ok("followers", f"{len(well)} of {len(found)} keep up ({', '.join(well)})")] if well else []
     return [*all_well, *(finding for finding in found.values() if finding is not None)]
@@ -266,20 +234,22 @@ async def _waits_for_follower(installation: Installation, one: FollowerState) ->
         reply = await direct(installation.wire, installation.layout.log, asked)
         if reply is not None:
             stored.append(stored_ns(reply))
-    return age(min(stored)) if stored else 0.0
+    return await _age(installation, min(stored)) if stored else 0.0
+
+
+async def _age(installation: Installation, since_ns: int) -> float:
+    """Seconds since a moment, by the clock of the server: that of this machine may be wrong."""
+    return max(0.0, (await installation.server_time() - since_ns) / SECOND)
 
 
 async def edges(wire: Wire, layout: Layout) -> list[CheckResult]:
     """One finding for all edges that are well, and one for each other; none if there are no edges."""
-    try:
-        if not await adding.added(wire, layout):
-            return []
-    except (NotPermitted, NoAnswer):  # the checks of the streams have said so
+    if not await adding.added(wire, layout):
         return []
     try:
         found = await edge_state.edges(wire, wire.settings)
     except SetupError as error:
-        if not (isinstance(error, NotPermitted) or SetupError.edge_account_missing.made(error)):
+        if not SetupError.edge_account_missing.made(error):
             raise
         return [unknown("edges", "this user may not ask how they are")]
     well = [one for one in found if one.state == "connected"]

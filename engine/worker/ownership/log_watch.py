@@ -13,7 +13,7 @@ from contextlib import suppress
 from phaseline.engine import logs
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored import identity
-from phaseline.engine.nats.stream_reader import last_sequence
+from phaseline.engine.nats.direct_get import last_sequence
 from phaseline.engine.worker.ownership import identity_keeping
 from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 
@@ -47,7 +47,8 @@ class LogWatch:
             with suppress(NoAnswer, ApiFailed, SetupError):
                 await self.look()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._is_due.wait(), self._installation.pacing.look_at_log)
+                async with asyncio.timeout(self._installation.pacing.look_at_log):
+                    await self._is_due.wait()
 
     async def look(self) -> None:
         """Look once."""
