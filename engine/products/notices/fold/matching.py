@@ -20,12 +20,7 @@ from phaseline.schemas.records import SIGNALS, Entity, Rejection, Transition, ow
 
 LABELS = "labels"
 """The attribute in which some kinds keep a map of labels."""
-OVER = ("good", "excused", "gone")
-"""The classes that end a notice. What is busy or unknown leaves it as it is."""
-
 GONE = "gone"
-ENDS = ("good", "excused", GONE)
-"""The classes of what is over."""
 HEARD_AGAIN, UNWATCHED, NO_LONGER = "heard again", "no longer watched", "no longer concerned"
 """What is said where none of these is so: of silence, and of what is bad or under way, but not what a rule is about."""
 
@@ -103,7 +98,7 @@ def left_as(kinds: Kinds, rule: Rule, entity: Entity) -> str:
         return found
     if rule.when.silent:
         return HEARD_AGAIN if has_begun(entity) else UNWATCHED
-    return found if found in ENDS else NO_LONGER
+    return found if found in ("good", "excused") else NO_LONGER
 
 
 def since(kinds: Kinds, rule: Rule, entity: Entity, time_ns: int) -> int:

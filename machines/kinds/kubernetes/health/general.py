@@ -17,9 +17,9 @@ from phaseline.machines.kinds.kubernetes.health.view import (
     ObjectView,
     conditions_in,
     evidence_of,
-    is_past,
     members,
     number,
+    parts_of,
     steps_of,
     text,
 )
@@ -150,9 +150,8 @@ def _fields(view: ObjectView) -> Iterator[StatusWord]:
         for name, value in labels.items() if isinstance(labels, MAPS) else ():
             if isinstance(value, str) and (means := polarity.of_label(name, value)):
                 yield StatusWord(means, Evidence(f"metadata.labels[{name}]", value))
-    for name, value in view.status.items():
-        if name != "conditions" and isinstance(value, list | dict) and not is_past(name):
-            yield from _parts(view, name)
+    for name, _ in parts_of(view.status):
+        yield from _parts(view, name)
     if view.is_observed is False:
         seen = text(view.status.get("observedGeneration"))
         said = f"generation {view.generation} has not been observed yet, the last one that was is {seen}"
@@ -256,12 +255,8 @@ def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest
     """A map, and the maps in it, so many levels below it, each with its place."""
     if isinstance(part, MAPS):
         yield where, part
-        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions" and not is_past(name)]
-    else:
-        inside = [(where, one) for one in part]
-    for name, one in inside if levels else ():
-        if isinstance(one, list | dict):
-            yield from _maps_in(one, name, levels - 1)
+    for name, one in parts_of(part) if levels else ():
+        yield from _maps_in(one, f"{where}.{name}" if name else where, levels - 1)
 
 
 def _paused(view: ObjectView) -> Iterator[StatusWord]:

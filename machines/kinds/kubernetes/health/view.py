@@ -61,9 +61,8 @@ class ObjectView:
     def every_condition(self) -> "Iterator[Manifest]":
         """The conditions of the object, and those of the parts of its status, and of the parts of these."""
         yield from self.all_conditions
-        for name, part in self.status.items():
-            if name != "conditions" and isinstance(part, list | dict) and not is_past(name):
-                yield from _conditions_below(part, 2)
+        for _, part in parts_of(self.status):
+            yield from _conditions_below(part, 2)
 
     @property
     def conditions(self) -> Mapping[str, Manifest]:
@@ -106,9 +105,16 @@ def _conditions_below(part: list[Any] | dict[str, Any], levels: int) -> Iterator
         if isinstance(one, dict) and "conditions" in one:
             yield from conditions_in(one)
         if levels > 1 and isinstance(one, dict | list):
-            for name, below in one.items() if isinstance(one, dict) else (("", inner) for inner in one):
-                if name != "conditions" and isinstance(below, list | dict) and not is_past(name):
-                    yield from _conditions_below(below, levels - 1)
+            for _, below in parts_of(one):
+                yield from _conditions_below(below, levels - 1)
+
+
+def parts_of(part: Manifest | list[Any]) -> Iterator[tuple[str, Any]]:
+    """The maps and lists in a part of a status, each with its name: without conditions, and without what is over."""
+    named = part.items() if isinstance(part, MAPS) else (("", one) for one in part)
+    for name, one in named:
+        if name != "conditions" and isinstance(one, list | dict) and not is_past(name):
+            yield name, one
 
 
 @lru_cache(maxsize=8192)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from phaseline.engine.products.notices.fold.bodies.message import MessageWord, NoticeMessage, time_of
+from phaseline.machines.language.endings import ASSUMED, TOLD
 from phaseline.schemas.records import SECOND, timestamp
 
 TITLE, TEXT, LINE = 150, 2_000, 300
@@ -27,8 +28,6 @@ TITLES: Final[Mapping[MessageWord, str]] = {
 }  # fmt: skip
 ENDED = {"good": "good again", "excused": "excused", "gone": "gone", "": "over"}
 """How a notice ended, in words."""
-NOT_SEEN = "[NotSeen]"
-"""What stands in the state of what is Deleted, though nobody saw that."""
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _STATE = re.compile(r"\{([^{},]*),\[([^\[\]]*)\]\}")
 _BREAKS = re.compile(r"\s+")
@@ -149,7 +148,7 @@ def _about(data: Mapping[str, Any]) -> str:
 
 def _ended(data: Mapping[str, Any]) -> str:
     found = str(data.get("ended_as") or "")
-    unseen = " (not seen)" if found == "gone" and NOT_SEEN in str(data.get("state", "")) else ""
+    unseen = " (not seen)" if found == "gone" and str(TOLD[ASSUMED]) in str(data.get("state", "")) else ""
     return ENDED.get(found, found) + unseen
 
 
