@@ -75,7 +75,7 @@ def example(receiver: str, word: MessageWord) -> NoticeMessage:
     now = time.time_ns()
     is_over = word in ("end", "past")
     data = {
-        "severity": "info", "about": "cluster/example", "state": "{Failed,[]}", "trigger": "test",
+        "severity": "info", "about": "cluster/example", "state": "Failed", "trigger": "test",
         "said": {"reason": "Example", "message": "phaseline notices test sent this; nothing is wrong"},
         "cause": {"source": "phaseline notices test"}, "number": 0 if is_over else 1, "most": 1, "below": 0,
         "names": [] if is_over else ["cluster/example"], "since": timestamp(now - 5 * MINUTE),

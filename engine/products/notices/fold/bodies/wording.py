@@ -29,7 +29,6 @@ TITLES: Final[Mapping[MessageWord, str]] = {
 ENDED = {"good": "good again", "excused": "excused", "gone": "gone", "": "over"}
 """How a notice ended, in words."""
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-_STATE = re.compile(r"\{([^{},]*),\[([^\[\]]*)\]\}")
 _BREAKS = re.compile(r"\s+")
 
 
@@ -37,7 +36,7 @@ def title(message: NoticeMessage) -> str:
     """One line that says what happened to what."""
     data = message.data
     words = {
-        "severity": message.severity.upper(), "what": _about(data), "state": states(str(data.get("state", ""))),
+        "severity": message.severity.upper(), "what": _about(data), "state": str(data.get("state", "")),
         "reason": _reason(message), "more": _more(message), "ended": _ended(data),
         "lasting": _lasting(message), "late": _late(message),
     }  # fmt: skip
@@ -87,7 +86,7 @@ def _reason(message: NoticeMessage) -> str:
     """The reason in brackets; of what nobody has heard of the state that it was in, too."""
     was = _before(message.data)
     reason = was["reason"] or ("" if message.word == "past" else _part(message.data, "said", "reason"))
-    state = states(was["state"]) if message.word == "past" else ""
+    state = was["state"] if message.word == "past" else ""
     return "".join(f" {one}" for one in (state, f"({reason})" if reason else "") if one)
 
 
@@ -105,10 +104,10 @@ def _why(data: Mapping[str, Any]) -> Iterator[str]:
         yield said
     was = _before(data)
     if was["state"]:
-        yield f"Was {': '.join(filter(None, (states(was['state']), was['reason'], was['message'])))}"
+        yield f"Was {': '.join(filter(None, (was['state'], was['reason'], was['message'])))}"
     if about := _part(data, "because", "about"):
         told = _part(data, "because", "said")
-        state = states(_part(data, "because", "state"))
+        state = _part(data, "because", "state")
         yield f"Because of {_named(about)} {state}" + (f": {told}" if told else "")
     source, actor = _part(data, "cause", "source"), _part(data, "cause", "actor")
     if source:
@@ -176,11 +175,6 @@ def _part(data: Mapping[str, Any], name: str, part: str) -> str:
 def _count(data: Mapping[str, Any], name: str) -> int:
     found = data.get(name)
     return found if isinstance(found, int) else 0
-
-
-def states(text: str) -> str:
-    """`Failed [Balance], Idle` from `{Failed,[Balance]}, {Idle,[Ok]}`."""
-    return _STATE.sub(lambda found: found[1] if found[2] in ("", "Ok") else f"{found[1]} [{found[2]}]", text)
 
 
 def span(time_ns: int) -> str:
