@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from phaseline.engine.settings import Settings
 from tests.support import forked_process
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +73,11 @@ class Shell:
             out, err = await started.communicate(stdin)
         assert started.returncode is not None
         return Answer(started.returncode, out.decode(), err.decode())
+
+
+def shell_of(settings: Settings) -> Shell:
+    """The command, for the installation of these settings."""
+    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
 
 
 @asynccontextmanager
