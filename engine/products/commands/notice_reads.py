@@ -164,10 +164,6 @@ def show_story(notices: Client, output: Output, found: NoticeStory) -> None:
         output.line("  none: nobody was told")
 
 
-def _said(because: Mapping[str, Any]) -> str:
-    return f": {because['said']}" if because["said"] else ""
-
-
 def _facts(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     cause, because = said.get("cause") or {}, said.get("because") or {}
     message = (said.get("said") or {}).get("message") or (said.get("said") or {}).get("reason")
@@ -178,7 +174,8 @@ def _facts(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "told", _time(said.get("opened"))
     yield "ended", f"{_time(said.get('ended'))}, {said.get('ended_as') or ''}" if said.get("ended") else ""
     yield "cause", _cause(said, cause) if cause else ""
-    yield "because", f"{because['about']} is {because['state']}{_said(because)}" if because else ""
+    told = f": {because['said']}" if because.get("said") else ""
+    yield "because", f"{because['about']} is {because['state']}{told}" if because else ""
     yield "held by", said.get("held_by") or ""
     window, by = said.get("window"), said.get("opened_by")
     yield "window", f"{window}, opened by {by}" if window and by else window or ""

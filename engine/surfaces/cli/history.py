@@ -183,10 +183,6 @@ def _cause(row: HistoryRow) -> Text:
     return Text.assemble(render.cause(row.record), ": ", said) if said else render.cause(row.record)
 
 
-def _event(record: Transition) -> Text:
-    return Text(f"{record.cause.sequence} {record.cause.event}")
-
-
 def _attributes_changed(previous: Transition | None, record: Transition) -> str | None:
     """What a transition that left the state alone changed: `revision 2, context c2`. Lists and maps are left out."""
     if previous is None or record.before != record.after:
@@ -208,6 +204,6 @@ COLUMNS: Final[tuple[Column[HistoryRow], ...]] = (
     Column("LABEL", lambda row: row.label, worth=20, wraps=True),
     Column("FOR", lambda row: _how_long(row.lasting, row.stale), worth=50),
     Column("CAUSE", _cause, wraps=True),
-    Column("EVENT", lambda row: _event(row.record), worth=10),
+    Column("EVENT", lambda row: Text(f"{row.record.cause.sequence} {row.record.cause.event}"), worth=10),
     Column("MESSAGE", lambda row: row.message, worth=80, wraps=True),
 )

@@ -42,12 +42,8 @@ def is_about(choice: Choice, entity: Entity) -> bool:
     return (
         (not choice.kinds or entity.kind in choice.kinds)
         and in_trees(choice.trees, entity.id)
-        and all(_has_label(entity.attributes, *label) for label in choice.labels)
+        and all(any(matches(glob, one) for one in values_of(entity.attributes, name)) for name, glob in choice.labels)
     )
-
-
-def _has_label(attributes: Mapping[str, Any], name: str, glob: str) -> bool:
-    return any(matches(glob, one) for one in values_of(attributes, name))
 
 
 def values_of(attributes: Mapping[str, Any], name: str) -> list[str]:

@@ -38,7 +38,7 @@ def title(message: NoticeMessage) -> str:
     words = {
         "severity": message.severity.upper(), "what": _about(data), "state": str(data.get("state", "")),
         "reason": _reason(message), "more": _more(message), "ended": _ended(data),
-        "lasting": _lasting(message), "late": _late(message),
+        "lasting": _lasting(message), "late": f" (told {span(message.late)} late)" if message.late else "",
     }  # fmt: skip
     shape = TITLES[message.word]
     rest = shape.format(**{**words, "what": "", "reason": ""})
@@ -156,10 +156,6 @@ def _lasting(message: NoticeMessage) -> str:
     ended = time_of(message.data, "ended") if message.is_over else message.now
     word = "after" if message.is_over else "for"
     return f" {word} {span(ended - since)}" if since and ended > since else ""
-
-
-def _late(message: NoticeMessage) -> str:
-    return f" (told {span(message.late)} late)" if message.late else ""
 
 
 def _named(name: str) -> str:
