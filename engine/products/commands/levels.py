@@ -41,7 +41,6 @@ from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.table import StateClass
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 SHOWN: Final = 10
 """How many rows, and how many outages, people see unless they ask for more."""
 PARTS: Final[dict[Part, str]] = {
@@ -93,7 +92,7 @@ def levels() -> None:
 @click.option("--by", type=options.ParsedText("grouping", _grouping), default=ENTITY, show_default=True,
               metavar="[entity|tree|kind|label=NAME]", help="What makes a row.")  # fmt: skip
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
-@click.option("--windows", "file", type=FILE, metavar="FILE",
+@click.option("--windows", "file", type=options.FILE, metavar="FILE",
               help="A file of rules of notices, whose windows are excused.")  # fmt: skip
 @click.option("--slice", "slice_", type=options.DURATION,
               help="Show the worst class in each piece of so long, such as 1d, from 00:00 UTC on.")  # fmt: skip

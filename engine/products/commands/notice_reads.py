@@ -31,8 +31,6 @@ from phaseline.machines.kinds.notices.notice import FREE
 from phaseline.schemas.errors import EntityUnknown, Exit, NotProvisioned
 from phaseline.schemas.records import Transition, nanoseconds, own_facets
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @asynccontextmanager
 async def notices_of(settings: Settings, source: str | None = None) -> AsyncIterator[Client]:
@@ -84,7 +82,7 @@ def list_(settings: Settings, *, closed: bool, output: Output) -> int | None:
         ("phaseline notices why node-down/4711 --json", "for programs"),
     ],
 )
-@click.option("--rules", "file", type=FILE, metavar="FILE",
+@click.option("--rules", "file", type=options.FILE, metavar="FILE",
               help="A file of rules. For each it is said why it is about the entity, or why not.")  # fmt: skip
 @entity_name.argument()
 @options.connected

@@ -18,7 +18,7 @@ from phaseline.machines.kinds.kubernetes.health.plugins import revisions
 from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest, group_kind
 from phaseline.machines.kinds.kubernetes.observation import ObservedPair, gone, late, object_of
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import (
@@ -46,7 +46,6 @@ SHOWN = 10
 """How many differing paths an entity keeps; further ones are only counted."""
 LONGEST = 1_024
 """The most characters of a message that an entity keeps."""
-Manifest = Mapping[str, Any]
 
 FIELDS = (
     Field(

@@ -13,7 +13,6 @@ from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.health import polarity, words
 from phaseline.machines.kinds.kubernetes.health.result import Evidence, EvidenceAndConcerns, HealthResult, not_assessed
 from phaseline.machines.kinds.kubernetes.health.view import (
-    Manifest,
     ObjectView,
     conditions_in,
     evidence_of,
@@ -24,7 +23,7 @@ from phaseline.machines.kinds.kubernetes.health.view import (
     text,
 )
 from phaseline.machines.kinds.kubernetes.health.words import DOUBT, FAILURE, PART, PAUSE, SUCCESS, WORK
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest
 from phaseline.machines.kinds.kubernetes.profiles import DEGRADED, HEALTHY, PAUSED, PROGRESSING, UNKNOWN
 
 NOTHING_KNOWN = "its status has no condition that is known"

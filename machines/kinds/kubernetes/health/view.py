@@ -12,9 +12,8 @@ from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
 from phaseline.machines.kinds.kubernetes.health.words import PAST
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest
 
-Manifest = Mapping[str, Any]
 Get = Callable[["ObjectView"], Any]
 NAMES = (
     ("name",), ("parentRef", "name"), ("ancestorRef", "name"), ("branch",), ("clusterName",), ("clustername",),
