@@ -8,6 +8,7 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -89,6 +90,14 @@ async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.su
         if started.returncode is None:
             started.kill()
         await started.communicate()
+
+
+async def stopped(started: asyncio.subprocess.Process, how: signal.Signals = signal.SIGTERM) -> str:
+    """Stop a process by one signal, which it obeys; return what it said on stderr."""
+    started.send_signal(how)
+    _, said = await asyncio.wait_for(started.communicate(), LIMIT)
+    assert started.returncode == 0, said.decode()
+    return said.decode()
 
 
 def plain() -> Shell:
