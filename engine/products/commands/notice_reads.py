@@ -13,7 +13,7 @@ import click
 
 from phaseline.engine.products.notices import story
 from phaseline.engine.products.notices.events import of_notices
-from phaseline.engine.products.notices.fold import read_rules, reasons
+from phaseline.engine.products.notices.fold import matching, read_rules
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.fold.telling import sentence
 from phaseline.engine.products.notices.story import NoticeStory
@@ -141,7 +141,7 @@ async def about_entity(
 def _verdicts(kinds: Kinds, rules: Rules, record: Transition) -> Iterator[tuple[str, bool, str]]:
     now = time.time_ns()
     for rule in rules.rules:
-        yield rule.name, *reasons.why(kinds, rule, record, now)
+        yield rule.name, *matching.why(kinds, rule, record, now)
 
 
 def show_story(notices: Client, output: Output, found: NoticeStory) -> None:
