@@ -151,10 +151,8 @@ def _fields(view: ObjectView) -> Iterator[StatusWord]:
                 yield StatusWord(means, Evidence(f"metadata.labels[{name}]", value))
     for name, _ in parts_of(view.status):
         yield from _parts(view, name)
-    if view.is_observed is False:
-        seen = text(view.status.get("observedGeneration"))
-        said = f"generation {view.generation} has not been observed yet, the last one that was is {seen}"
-        yield StatusWord(WORK, Evidence("observedGeneration", seen, message=said))
+    if (unobserved := view.unobserved) is not None:
+        yield StatusWord(WORK, unobserved)
 
 
 def _values(view: ObjectView, part: Manifest, where: str) -> Iterator[StatusWord]:

@@ -83,6 +83,15 @@ class ObjectView:
         return None if seen is None or self.generation is None else seen >= self.generation
 
     @property
+    def unobserved(self) -> Evidence | None:
+        """What says that the present generation has not been observed; None if it was, or nothing says so."""
+        if self.is_observed is not False:
+            return None
+        seen = text(self.status.get("observedGeneration"))
+        said = f"generation {self.generation} has not been observed yet, the last one that was is {seen}"
+        return Evidence("observedGeneration", seen, message=said)
+
+    @property
     def name(self) -> str:
         """The name of the item; empty for the object itself."""
         if self.item is None or self.key:

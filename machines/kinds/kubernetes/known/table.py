@@ -99,10 +99,8 @@ class KnownRule:
 
 def _stale(view: ObjectView, at: ObjectView, found: Iterable[Evidence]) -> Evidence | None:
     """What says that a success is not of the object's present generation; None if it is, or nothing says so."""
-    if view.is_observed is False:
-        seen = text(view.status.get("observedGeneration"))
-        said = f"generation {view.generation} has not been observed yet, the last one that was is {seen}"
-        return Evidence("observedGeneration", seen, message=said)
+    if (unobserved := view.unobserved) is not None:
+        return unobserved
     for one in found:
         condition = at.conditions.get(one.condition)
         if condition is not None and not at.is_current(condition):
