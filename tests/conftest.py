@@ -21,11 +21,13 @@ import structlog
 
 from phaseline.engine import logs
 from phaseline.engine.collecting import COLLECT
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.schemas.errors import NatsUnreachable
 from tests.support import effort, forked_process, forked_tests
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.command import Shell
-from tests.support.installation import EmbeddedServer, Settings, Wire, at_work
+from tests.support.command import Shell, shell_of
+from tests.support.installation import EmbeddedServer, Layout, Settings, Wire, at_work, installation_with_history
 from tests.support.own_installation import Client, OwnInstallation
 
 effort.register()
@@ -99,6 +101,19 @@ async def server() -> AsyncIterator[EmbeddedServer]:
             yield running
 
 
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    """A process for the scripts of a module: starting one takes longer than most of them."""
+    with Sandbox() as found:
+        yield found
+
+
+@pytest.fixture
+def programs(sandbox: Sandbox) -> SandboxRunner:
+    """What runs scripts in that process."""
+    return SandboxRunner(sandbox)
+
+
 @pytest.fixture
 def settings(server: EmbeddedServer) -> Settings:
     """An installation of the test's own on the shared server."""
@@ -122,6 +137,13 @@ def installation(settings: Settings, wire: Wire) -> OwnInstallation:
 
 
 @pytest_asyncio.fixture
+async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    """An installation of the test's own with a history. No worker runs, so nothing changes."""
+    async with installation_with_history(settings, wire) as made:
+        yield made
+
+
+@pytest_asyncio.fixture
 async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
     """An installation of the test's own with a worker that works."""
     settings = replace(settings, partitions=2, lease=LEASE)
@@ -139,7 +161,13 @@ async def client(working: Settings) -> AsyncIterator[Client]:
 @pytest.fixture
 def shell(working: Settings) -> Shell:
     """The command, for that installation."""
-    return Shell(PHASELINE_NATS=working.nats[0], PHASELINE_PREFIX=working.prefix)
+    return shell_of(working)
+
+
+@pytest.fixture
+def alone(settings: Settings) -> Shell:
+    """The command, for an installation in which no worker runs unless the test starts one."""
+    return shell_of(settings)
 
 
 @pytest_asyncio.fixture

@@ -13,10 +13,10 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.nats.api_reply import Reply
 from phaseline.engine.nats.direct_get import direct
 from phaseline.engine.nats.wire import Wire
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.schemas.records import Reason, Rejection
 from phaseline.schemas.subjects import ACTOR, without_actor
 
-SNAPSHOT = "snapshot"
 PLACE_OF_ID = 3
 """Tokens before the id in `<tree>.<kind>.<trigger>.<rest of the id>`."""
 SNAPSHOT_OF_THEN = "it is a snapshot of then; let its publisher send one of now"

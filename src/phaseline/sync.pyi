@@ -179,7 +179,7 @@ objective: in percent. windows: a file of rules of notices, or its text, whose w
 seconds of the slices of which the times are wanted too, such as 86400. flaps: only who flaps, the most often
 first. progress: called with the number of records read so far. Raises `TreeUnknown`, `NotInLog`."""
 
-    def excuse(self, tree: str, start: When, end: When, why: str) -> None:
+    def excuse(self, tree: str, start: When, end: When, why: str) -> Excuse:
         """Excuse a time of an entity and all below it, by a note in the log. Raises `InvalidInput`, `NotPermitted`."""
 
     def excuses(self) -> Sequence[Excuse]:

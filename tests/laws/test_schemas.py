@@ -23,11 +23,10 @@ from phaseline.schemas import codec, envelope, losses
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Loss
 from tests.support import event_strategies
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.effort import examples
 from tests.support.event_strategies import SUBJECTS, Arriving
 
-KINDS = BUILT_IN_KINDS
 FILES = json_schema.files(KINDS)
 EVENTS = [(kind, trigger) for kind in KINDS.values() for trigger in json_schema.outside(kind)]
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=[*KINDS])

@@ -69,13 +69,6 @@ def test_a_search_answers_the_same_however_much_time_it_has_or_is_stopped(effort
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    """One that many scripts share: starting a process takes longer than most of them."""
-    with Sandbox() as shared:
-        yield shared
-
-
-@pytest.fixture(scope="module")
 def used() -> Iterator[list[Sandbox]]:
     """Two in which other scripts ran before."""
     with Sandbox() as one, Sandbox() as other:

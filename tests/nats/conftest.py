@@ -10,6 +10,7 @@ from tests.support.archives import open_archive
 from tests.support.guarded_server import guarded_installation
 from tests.support.http_server import Api, http_server
 from tests.support.installation import EmbeddedServer, Settings, Wire, installation_with_history
+from tests.support.own_installation import Client
 from tests.support.owners import Claim, atomic_batches, repair_timers
 from tests.support.reading import as_of
 
@@ -43,4 +44,11 @@ async def api(server: EmbeddedServer) -> AsyncIterator[Api]:
         installation_with_history(settings, wire, events=120, clusters=3),
         http_server(settings) as served,
     ):
+        yield served
+
+
+@pytest_asyncio.fixture
+async def fresh(client: Client, working: Settings) -> AsyncIterator[Api]:
+    """A server of an installation without entities."""
+    async with http_server(working) as served:
         yield served

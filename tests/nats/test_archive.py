@@ -30,15 +30,13 @@ from tests.support.archives import (
     whole_log,
     with_archive,
 )
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.installation import Installation, Layout, Settings, Wire, at_work, until_decided, working
 from tests.support.log_check import audited, stored
 from tests.support.owners import purge
 from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import AsOf, Latest, as_of
 from tests.support.recorded_logs import Span
-
-KINDS = BUILT_IN_KINDS
 
 
 async def end_of_log(wire: Wire, layout: Layout) -> int:

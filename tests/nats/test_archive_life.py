@@ -25,7 +25,7 @@ from tests.support.archives import (
     whole_log,
     with_archive,
 )
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.installation import (
     EmbeddedServer,
     Installation,
@@ -44,7 +44,6 @@ from tests.support.owners import purge
 from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import Latest
 
-KINDS = BUILT_IN_KINDS
 LAMP = Table(
     kind="lamp",
     id=("lamp",),

@@ -26,7 +26,7 @@ from tests.support.archives import (
     whole_log,
     with_archive,
 )
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.http_server import Api, http_server
 from tests.support.installation import Installation, Settings, Wire, until_decided, working
 from tests.support.raising import raises
@@ -34,7 +34,6 @@ from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import END, AsOf, Log, as_of, log_records
 from tests.support.streams import StreamReader
 
-KINDS = BUILT_IN_KINDS
 NODE = ("node", "c1/p/n1")
 
 

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NoSuchStream
 from phaseline.schemas.records import MAX_PAYLOAD
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.installation import Layout, Settings, Wire, inspect
 from tests.support.log_check import assert_log_is_the_fold, rejections, stored
 from tests.support.random_events import RandomEvents, Sent, publish
-
-KINDS = BUILT_IN_KINDS
 
 
 @pytest_asyncio.fixture

@@ -10,7 +10,6 @@ import pytest
 
 from phaseline.schemas.errors import InvalidInput, NameUnknown, TreeUnknown
 from tests.support.command import Shell
-from tests.support.installation import Settings
 from tests.support.own_installation import Client
 from tests.support.raising import raises
 
@@ -27,11 +26,6 @@ DAY: tuple[tuple[str, str, str, str | None, dict[str, Any]], ...] = (
 
 def at(hour: int, minute: int = 0) -> datetime:
     return datetime(2026, 3, 2, hour, minute, tzinfo=UTC)
-
-
-@pytest.fixture
-def shell(working: Settings) -> Shell:
-    return Shell(PHASELINE_NATS=working.nats[0], PHASELINE_PREFIX=working.prefix)
 
 
 @pytest.fixture

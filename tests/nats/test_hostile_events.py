@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest_asyncio
 
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.installation import Layout, Settings, Wire, inspect
 from tests.support.log_check import assert_log_is_the_fold, rejections
 from tests.support.random_events import RandomEvents, Sent, publish
-
-KINDS = BUILT_IN_KINDS
 
 
 @pytest_asyncio.fixture

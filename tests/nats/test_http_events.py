@@ -5,117 +5,106 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
-import pytest_asyncio
-
 from phaseline.schemas import codec
 from tests.support.http_events import JSON_EVENT, event, send
-from tests.support.http_server import Api, http_server
-from tests.support.installation import Settings
-from tests.support.own_installation import Client
+from tests.support.http_server import Api
 
 BATCH_JSON, LARGEST = "application/cloudevents-batch+json", 1 << 20
 
 
-@pytest_asyncio.fixture
-async def api(client: Client, working: Settings) -> AsyncIterator[Api]:
-    """A server of an installation without entities."""
-    async with http_server(working) as served:
-        yield served
-
-
-async def test_a_structured_event_is_stored_and_its_outcome_can_be_read(api: Api) -> None:
-    answer = await send(api, event())
+async def test_a_structured_event_is_stored_and_its_outcome_can_be_read(fresh: Api) -> None:
+    answer = await send(fresh, event())
     assert answer.status_code == 202, answer.text
     receipt = answer.json()
     assert receipt == {"sequence": 1, "duplicate": False, "event": "e1", "source": "/test"}
     assert answer.headers["location"] == "/v1/events/1"
     async with asyncio.timeout(60):
-        while not (found := await api.get("/v1/events/1"))["decided"]:
+        while not (found := await fresh.get("/v1/events/1"))["decided"]:
             await asyncio.sleep(0.02)
     assert (found["effect"], found["event"]["id"]) == ("transitions", "e1")
     assert [one["type"] for one in found["records"]] == ["cluster.transitioned"]
-    again = await send(api, event(), prefer="wait=30")
+    again = await send(fresh, event(), prefer="wait=30")
     assert (again.status_code, again.json()["duplicate"], again.json()["effect"]) == (200, True, "transitions")
 
 
-async def test_who_waits_gets_the_outcome(api: Api) -> None:
-    answer = await send(api, event(), prefer="respond-async, wait=60")
+async def test_who_waits_gets_the_outcome(fresh: Api) -> None:
+    answer = await send(fresh, event(), prefer="respond-async, wait=60")
     found = answer.json()
     assert (answer.status_code, answer.headers["preference-applied"]) == (200, "wait=60")
     assert (found["effect"], found["last"]) == ("transitions", found["records"][-1]["logsequence"])
-    assert (await api.get("/v1/entities/cluster/c1", min=found["last"]))["entity"]["version"] == 1
-    nothing = await send(api, event(id="e2"), prefer="wait=60")
+    assert (await fresh.get("/v1/entities/cluster/c1", min=found["last"]))["entity"]["version"] == 1
+    nothing = await send(fresh, event(id="e2"), prefer="wait=60")
     assert (nothing.status_code, nothing.json()["effect"]) == (200, "none")
     assert "unread" not in nothing.json()
     stray = await send(
-        api, event("cluster/c1", "reported", id="e4", data={"phase": "Running", "zone": "a"}), prefer="wait=60"
+        fresh, event("cluster/c1", "reported", id="e4", data={"phase": "Running", "zone": "a"}), prefer="wait=60"
     )
     assert (stray.json()["effect"], stray.json()["unread"]) == ("none", ["zone"])
-    refused = await send(api, event("cluster/c1", "create", id="e3"), prefer="wait=60")
+    refused = await send(fresh, event("cluster/c1", "create", id="e3"), prefer="wait=60")
     problem = refused.json()
     assert (refused.status_code, problem["reason"], problem["sequence"]) == (422, "illegal", 4)
     assert f"event 4 was rejected as illegal: {problem['message']}" == problem["detail"]
-    assert (await api.get(f"/v1/rejections/{problem['place']}"))["rejection"]["data"]["reason"] == "illegal"
+    assert (await fresh.get(f"/v1/rejections/{problem['place']}"))["rejection"]["data"]["reason"] == "illegal"
 
 
-async def test_binary_mode(api: Api) -> None:
+async def test_binary_mode(fresh: Api) -> None:
     headers = {
         "ce-specversion": "1.0", "ce-id": "b1", "ce-source": "/bin%C3%A4r", "CE-Type": "cluster.adopt",
         "ce-subject": "cluster/c1", "ce-traceparent": "00-7", "content-type": "application/json; charset=utf-8",
         "prefer": "wait=60",
     }  # fmt: skip
-    answer = await api.http.post("/v1/events", content=b'{"phase": "Running"}', headers=headers)
+    answer = await fresh.http.post("/v1/events", content=b'{"phase": "Running"}', headers=headers)
     assert answer.status_code == 200, answer.text
     [record] = answer.json()["records"]
     assert record["data"]["cause"]["source"] == "/bin\u00e4r"
     assert record["data"]["cause"]["extensions"] == {"traceparent": "00-7"}
 
 
-async def test_a_batch_has_a_result_for_each_event_in_order(api: Api) -> None:
+async def test_a_batch_has_a_result_for_each_event_in_order(fresh: Api) -> None:
     events = [event(), event("nod/c1/p/n"), event("cluster/c2", id="e2"), "text", event("cluster/c1", "nothing")]
-    answer = await send(api, events, BATCH_JSON)
+    answer = await send(fresh, events, BATCH_JSON)
     results = answer.json()["results"]
     assert answer.status_code == 207
     assert [one.get("event", one.get("problem", {}).get("status")) for one in results] == ["e1", 422, "e2", 400, 422]
     assert "did you mean node?" in results[1]["problem"]["detail"]
-    fine = await send(api, [event(f"cluster/c{one}", id=f"x{one}") for one in range(1_000)], BATCH_JSON)
+    fine = await send(fresh, [event(f"cluster/c{one}", id=f"x{one}") for one in range(1_000)], BATCH_JSON)
     assert (fine.status_code, len(fine.json()["results"])) == (202, 1_000)
-    assert (await send(api, [], BATCH_JSON)).json() == {"results": []}
+    assert (await send(fresh, [], BATCH_JSON)).json() == {"results": []}
 
 
-async def test_a_dry_run_stores_nothing(api: Api) -> None:
-    answer = await send(api, event(), path="/v1/events?dry-run=1")
+async def test_a_dry_run_stores_nothing(fresh: Api) -> None:
+    answer = await send(fresh, event(), path="/v1/events?dry-run=1")
     found = answer.json()
     assert (answer.status_code, found["effect"], found["sequence"]) == (200, "transitions", 1)
     assert [one["type"] for one in found["records"]] == ["cluster.transitioned"]
-    unknown = (await send(api, event(trigger="adoptt"), path="/v1/events?dry-run=1")).json()
+    unknown = (await send(fresh, event(trigger="adoptt"), path="/v1/events?dry-run=1")).json()
     assert (unknown["effect"], unknown["records"][0]["data"]["reason"]) == ("rejection", "unknown_trigger")
-    assert (await api.get("/v1/events/1", 404))[
+    assert (await fresh.get("/v1/events/1", 404))[
         "detail"
-    ] == f"the stream {api.service.installation.layout.events} no longer holds event 1"
+    ] == f"the stream {fresh.service.installation.layout.events} no longer holds event 1"
 
 
-async def test_force_sends_what_will_be_rejected(api: Api) -> None:
+async def test_force_sends_what_will_be_rejected(fresh: Api) -> None:
     bad = event(trigger="adoptt")
-    assert (await send(api, bad)).json()["type"] == "urn:phaseline:problem:event-refused"
-    answer = await send(api, bad, path="/v1/events?force=1", prefer="wait=60")
+    assert (await send(fresh, bad)).json()["type"] == "urn:phaseline:problem:event-refused"
+    answer = await send(fresh, bad, path="/v1/events?force=1", prefer="wait=60")
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:phaseline:problem:event-rejected")
 
 
-async def test_an_idempotency_key_is_the_id(api: Api) -> None:
+async def test_an_idempotency_key_is_the_id(fresh: Api) -> None:
     without = event()
     del without["id"]
-    first = await send(api, without, idempotency_key='"k-1"')
+    first = await send(fresh, without, idempotency_key='"k-1"')
     assert (first.status_code, first.json()["event"]) == (202, "k-1")
-    assert (await send(api, without, idempotency_key="k-1")).json()["duplicate"] is True
-    assert (await send(api, event(), idempotency_key="e1")).status_code == 202
-    differs = await send(api, event(), idempotency_key="other")
+    assert (await send(fresh, without, idempotency_key="k-1")).json()["duplicate"] is True
+    assert (await send(fresh, event(), idempotency_key="e1")).status_code == 202
+    differs = await send(fresh, event(), idempotency_key="other")
     assert (differs.status_code, differs.json()["type"]) == (422, "urn:phaseline:problem:keys-differ")
-    assert (await send(api, [event()], BATCH_JSON, idempotency_key="k")).status_code == 400
+    assert (await send(fresh, [event()], BATCH_JSON, idempotency_key="k")).status_code == 400
 
 
-async def test_options(api: Api) -> None:
-    answer = await api.http.options("/v1/events", headers={"WebHook-Request-Origin": "events.example"})
+async def test_options(fresh: Api) -> None:
+    answer = await fresh.http.options("/v1/events", headers={"WebHook-Request-Origin": "events.example"})
     assert (answer.status_code, answer.headers["allow"]) == (200, "POST, OPTIONS")
     assert answer.headers["webhook-allowed-origin"] == "events.example"
 
@@ -153,23 +142,23 @@ WRONG: list[tuple[bytes, str, dict[str, str], int, str]] = [
 ]
 
 
-async def test_wrong_bodies_and_headers_are_answered(api: Api) -> None:
+async def test_wrong_bodies_and_headers_are_answered(fresh: Api) -> None:
     for body, type_, headers, status, says in WRONG:
         given = {"content-type": type_, **headers} if type_ else headers
-        answer = await api.http.post("/v1/events", content=body, headers=given)
+        answer = await fresh.http.post("/v1/events", content=body, headers=given)
         assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), answer.text
         assert says in answer.json()["detail"], (body[:50], answer.json()["detail"])
-    assert (await send(api, [event()], BATCH_JSON, path="/v1/events?dry-run=1")).status_code == 400
+    assert (await send(fresh, [event()], BATCH_JSON, path="/v1/events?dry-run=1")).status_code == 400
 
 
-async def test_the_largest_body_and_one_byte_more(api: Api) -> None:
+async def test_the_largest_body_and_one_byte_more(fresh: Api) -> None:
     body = json.dumps(event()).encode()
     largest = body + b" " * (LARGEST - len(body))
-    assert (await send(api, largest)).status_code == 202
+    assert (await send(fresh, largest)).status_code == 202
     for content in (largest + b" ", pieces(largest + b" ")):
-        answer = await api.http.post("/v1/events", content=content, headers={"content-type": JSON_EVENT})
+        answer = await fresh.http.post("/v1/events", content=content, headers={"content-type": JSON_EVENT})
         assert (answer.status_code, answer.json()["limit"]) == (413, LARGEST)
-    assert (await api.get("/livez"))["status"] == "ok"
+    assert (await fresh.get("/livez"))["status"] == "ok"
 
 
 async def pieces(body: bytes) -> AsyncIterator[bytes]:
@@ -178,11 +167,11 @@ async def pieces(body: bytes) -> AsyncIterator[bytes]:
         yield body[begin : begin + 100_000]
 
 
-async def test_msgpack_is_taken_too(api: Api) -> None:
-    assert (await send(api, codec.encode(event()), "application/cloudevents+msgpack")).status_code == 202
+async def test_msgpack_is_taken_too(fresh: Api) -> None:
+    assert (await send(fresh, codec.encode(event()), "application/cloudevents+msgpack")).status_code == 202
 
 
-async def test_the_values_of_a_secret_are_not_taken(api: Api) -> None:
+async def test_the_values_of_a_secret_are_not_taken(fresh: Api) -> None:
     live = {"apiVersion": "v1", "kind": "Secret", "data": {"password": "c2VjcmV0"}}
-    answer = await send(api, event("resource/s/a/Secret/n/x", "observed", data={"live": live}))
+    answer = await send(fresh, event("resource/s/a/Secret/n/x", "observed", data={"live": live}))
     assert (answer.status_code, answer.json()["reason"]) == (422, "secret")

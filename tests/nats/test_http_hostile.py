@@ -6,14 +6,12 @@ Also what a server without NATS answers. Requests are written byte by byte, beca
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx2
 import pytest
-import pytest_asyncio
 from structlog.testing import capture_logs
 
 from phaseline.engine.surfaces.http.fleet.cascades import Cascades
@@ -31,16 +29,9 @@ HEAD = b"POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio
 NEXT = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
-@pytest_asyncio.fixture
-async def api(client: Client, working: Settings) -> AsyncIterator[Api]:
-    """A server of an installation without entities."""
-    async with http_server(working) as served:
-        yield served
-
-
-async def raw(api: Api, sent: bytes) -> list[int]:
+async def raw(fresh: Api, sent: bytes) -> list[int]:
     """The statuses of all answers to what is sent on one connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(fresh.url).port)
     writer.write(sent)
     writer.write_eof()
     try:
@@ -69,31 +60,31 @@ SMUGGLED = {
 
 
 @pytest.mark.parametrize("case", SMUGGLED)
-async def test_no_second_request_is_smuggled(api: Api, case: str) -> None:
+async def test_no_second_request_is_smuggled(fresh: Api, case: str) -> None:
     """Whatever the lengths say: no event is stored, and bytes in doubt are no second request."""
-    statuses = await raw(api, HEAD + SMUGGLED[case])
+    statuses = await raw(fresh, HEAD + SMUGGLED[case])
     assert 202 not in statuses, case
     assert all(one >= 400 for one in statuses[:1]), (case, statuses)
-    assert (await api.get("/livez"))["status"] == "ok"
-    assert (await api.http.get("/v1/events/1")).status_code == 404
+    assert (await fresh.get("/livez"))["status"] == "ok"
+    assert (await fresh.http.get("/v1/events/1")).status_code == 404
 
 
-async def test_line_ends_in_a_value_stay_a_value(api: Api) -> None:
+async def test_line_ends_in_a_value_stay_a_value(fresh: Api) -> None:
     """Percent-encoded, a line end is part of the attribute; it makes no header of its own for NATS."""
     headers = {
         "ce-specversion": "1.0", "ce-id": "x%0D%0ANats-Rollup:%20all", "ce-source": "/s%0D%0Aa", "ce-type": "cluster.create",
         "ce-subject": "cluster/c1", "prefer": "wait=60",
     }  # fmt: skip
-    answer = await api.http.post("/v1/events", headers=headers)
+    answer = await fresh.http.post("/v1/events", headers=headers)
     assert answer.status_code == 200, answer.text
     assert answer.json()["event"] == "x\r\nNats-Rollup: all"
-    stored = await api.get(f"/v1/events/{answer.json()['sequence']}")
+    stored = await fresh.get(f"/v1/events/{answer.json()['sequence']}")
     assert stored["event"]["source"] == "/s\r\na"
 
 
 @pytest.mark.parametrize("name", [SCRIPT, BIDI, "a'b\"c", "*", "..", "\U0001f600", "% 41"])
-async def test_hostile_names_are_kept_as_they_are(api: Api, name: str) -> None:
-    answer = await send(api, event(f"cluster/{name}"), prefer="wait=60")
+async def test_hostile_names_are_kept_as_they_are(fresh: Api, name: str) -> None:
+    answer = await send(fresh, event(f"cluster/{name}"), prefer="wait=60")
     if "/" in name:  # the slash of `</script>` separates parts of an id
         assert answer.status_code == 422
         assert "application/problem+json" in answer.headers["content-type"]
@@ -103,22 +94,22 @@ async def test_hostile_names_are_kept_as_they_are(api: Api, name: str) -> None:
         f"/v1/entities/cluster/{quote(name, safe='').replace('.', '%2E')}",
         f"/v1/why/cluster/{quote(name, safe='').replace('.', '%2E')}",
     ):
-        found = await api.http.get(path, params={"min": answer.json()["last"]})
+        found = await fresh.http.get(path, params={"min": answer.json()["last"]})
         assert (found.status_code, found.headers["content-type"]) == (200, "application/json"), path
         assert found.headers["x-content-type-options"] == "nosniff"
-    listed = await api.get("/v1/entities", tree=name)
+    listed = await fresh.get("/v1/entities", tree=name)
     assert [one["id"] for one in listed["items"]] == [name]
 
 
-async def test_names_that_are_too_long(api: Api) -> None:
+async def test_names_that_are_too_long(fresh: Api) -> None:
     long = "x" * 10_000
-    refused = await send(api, event(f"cluster/{long}"))
+    refused = await send(fresh, event(f"cluster/{long}"))
     assert (refused.status_code, refused.json()["type"]) == (400, "urn:phaseline:problem:unsendable")
     for path in (f"/v1/entities/cluster/{long}", f"/v1/entities?tree={long}", f"/{long}"):
-        answer = await api.http.get(path)
+        answer = await fresh.http.get(path)
         assert answer.status_code in (400, 404, 405), path[:40]
         assert len(answer.content) < 2_000, path[:40]
-    assert (await raw(api, b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"))[:1] in (
+    assert (await raw(fresh, b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"))[:1] in (
         [],
         [400],
         [404],
@@ -129,18 +120,18 @@ async def test_names_that_are_too_long(api: Api) -> None:
 @pytest.mark.parametrize(
     "sent", [HEAD + b"Content-Length: 500\r\n\r\n{", HEAD[:40], b"", b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n"]
 )
-async def test_a_connection_that_ends_midway_disturbs_nobody(api: Api, sent: bytes, capfd: Any) -> None:
-    assert 202 not in await raw(api, sent)
-    assert (await api.http.get("/v1/events/1")).status_code == 404
+async def test_a_connection_that_ends_midway_disturbs_nobody(fresh: Api, sent: bytes, capfd: Any) -> None:
+    assert 202 not in await raw(fresh, sent)
+    assert (await fresh.http.get("/v1/events/1")).status_code == 404
     assert "request_failed" not in capfd.readouterr().out
 
 
-async def test_a_reader_that_leaves_a_stream(api: Api) -> None:
+async def test_a_reader_that_leaves_a_stream(fresh: Api) -> None:
     for _ in range(3):
-        async with api.http.stream("GET", "/v1/transitions") as answer:
+        async with fresh.http.stream("GET", "/v1/transitions") as answer:
             async for _line in answer.aiter_lines():
                 break
-    assert (await api.get("/livez"))["status"] == "ok"
+    assert (await fresh.get("/livez"))["status"] == "ok"
 
 
 async def test_without_nats_events_are_refused(settings: Settings) -> None:
@@ -186,8 +177,8 @@ async def test_a_refusal_that_passes_does_not_end_it(client: Client, working: Se
 
     async with proxy_to(urlsplit(working.nats[0]).port or 0) as proxy:
         proxy.change = change
-        async with http_server(replace(working, nats=(f"nats://127.0.0.1:{proxy.port}",))) as api:
-            assert (await api.get("/v1/entities"))["total"] == 1
+        async with http_server(replace(working, nats=(f"nats://127.0.0.1:{proxy.port}",))) as fresh:
+            assert (await fresh.get("/v1/entities"))["total"] == 1
     assert len(refused) == 3
 
 
@@ -200,16 +191,16 @@ async def test_it_begins_anew_after_an_error_of_ours(
     def fail(*_: Any) -> None:
         raise ZeroDivisionError
 
-    async with http_server(working, limits=LIMITS._replace(mending=0.5)) as api:
+    async with http_server(working, limits=LIMITS._replace(mending=0.5)) as fresh:
         with capture_logs() as logged, monkeypatch.context() as broken:
             broken.setattr(part, method, fail)
             await client.publish("cluster", "create", "c1")
             async with asyncio.timeout(LIMIT):
-                while (await api.http.get("/readyz")).status_code != 503:
+                while (await fresh.http.get("/readyz")).status_code != 503:
                     await asyncio.sleep(0.01)
-            assert (await api.http.get("/v1/entities")).status_code == 503
+            assert (await fresh.http.get("/v1/entities")).status_code == 503
         assert {one["error"] for one in logged if one["event"] == "serve_broken"} == {"ZeroDivisionError()"}
         async with asyncio.timeout(LIMIT):
-            while (await api.http.get("/readyz")).status_code != 200:
+            while (await fresh.http.get("/readyz")).status_code != 200:
                 await asyncio.sleep(0.01)
-        assert (await api.get("/v1/entities"))["total"] == 1
+        assert (await fresh.get("/v1/entities"))["total"] == 1

@@ -2,31 +2,21 @@
 (engine/surfaces/http/reading)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from phaseline import Moment
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.http_server import Api, as_json, http_server, maps
 from tests.support.installation import Settings, Wire
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import as_map
 
-KINDS = BUILT_IN_KINDS
 SHARED = pytest.mark.asyncio(loop_scope="module")
 GROUP = "p+app+v1+group"
 BEFORE = "urn:phaseline:problem:start-after-end"
-
-
-@pytest_asyncio.fixture
-async def fresh(client: Client, working: Settings) -> AsyncIterator[Api]:
-    """A server of an installation without entities."""
-    async with http_server(working) as served:
-        yield served
 
 
 @SHARED

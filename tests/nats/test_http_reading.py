@@ -1,32 +1,22 @@
 """Entities by HTTP: exact at a place, filtered, sorted, in pages, in columns (engine/surfaces/http)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from jsonschema import Draft202012Validator
 
 from phaseline.engine.log.explain.shut import Shutters
 from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.machines.docs import asyncapi
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.http_server import Api, as_json, http_server, maps
 from tests.support.installation import Settings, Wire, at_work, until_decided
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import AsOf
 
-KINDS = BUILT_IN_KINDS
 SHARED = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture
-async def fresh(client: Client, working: Settings) -> AsyncIterator[Api]:
-    """A server of an installation without entities."""
-    async with http_server(working) as served:
-        yield served
 
 
 async def expected(api: Api, place: int, **wanted: Any) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.http_server import LIMIT, LIMITS, Api, as_json, http_server, hub, maps
 from tests.support.installation import (
     FEEDS,
@@ -28,7 +28,6 @@ from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import AsOf, RecordFilter, chosen, records
 
-KINDS = BUILT_IN_KINDS
 SHARED = pytest.mark.asyncio(loop_scope="module")
 
 

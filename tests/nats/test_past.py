@@ -1,37 +1,25 @@
 """States at earlier places, held against a fold of the log's records up to there."""
 
 import random
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import pytest_asyncio
 
 from phaseline import Moment, When
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, timestamp
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.installation import (
     Installation,
     Layout,
-    Settings,
     Stored,
     Wire,
-    installation_with_history,
 )
 from tests.support.log_check import folded, stored, whole
 from tests.support.own_installation import OwnInstallation
 from tests.support.random_events import RandomEvents
 from tests.support.reading import AsOf, as_of, log_records
-
-KINDS = BUILT_IN_KINDS
-
-
-@pytest_asyncio.fixture
-async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with installation_with_history(settings, wire) as made:
-        yield made
 
 
 def view(wire: Wire, layout: Layout, place: int) -> AsOf:

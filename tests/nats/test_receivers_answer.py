@@ -40,7 +40,7 @@ PRIVATE: dict[str, Any] = {"allow-private": True}
 
 def message(word: Any = "begin", **more: Any) -> NoticeMessage:
     data = {
-        "severity": "critical", "about": "cluster/c1", "state": "{Stopped,[Balance]}", "number": 1, "most": 1,
+        "severity": "critical", "about": "cluster/c1", "state": "Stopped [Balance]", "number": 1, "most": 1,
         "since": timestamp(BEGAN), "opened": timestamp(BEGAN), "ended": "", "ended_as": "", **more,
     }  # fmt: skip
     return NoticeMessage("cluster-down/17", "ops", word, data, BEGAN, BEGAN)

@@ -13,7 +13,7 @@ from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition
 from tests.support import forked_process
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.command import Shell
 from tests.support.installation import Installation, Settings, Wire, installation_with_history
 from tests.support.log_check import stored
@@ -21,7 +21,6 @@ from tests.support.own_installation import Client
 from tests.support.raising import raises
 from tests.support.reading import AsOf, Latest, Pattern, StateView
 
-KINDS = BUILT_IN_KINDS
 LIMIT = 120
 
 

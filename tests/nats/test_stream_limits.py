@@ -13,7 +13,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NoRoom
 from tests.support import timed_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.command import Shell
+from tests.support.command import shell_of
 from tests.support.installation import Pacing, Settings, Wire, Worker, at_work, inspect, provision, until_decided
 from tests.support.log_check import assert_log_is_the_fold, decided
 from tests.support.own_installation import Client, examined
@@ -147,7 +147,7 @@ async def test_the_command_warns_of_a_stream_that_is_almost_full(wire: Wire, set
     layout = await provision(wire, replace(settings, events_max_bytes=MB))
     async with Client.open(settings) as client:
         await client.publish_many(updates(205), check=False)
-    shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
+    shell = shell_of(settings)
     said = await shell("admin", "streams")
     assert said.code == 0
     assert f"{layout.events} is almost full" in said.err

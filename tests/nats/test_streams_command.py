@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
@@ -20,11 +19,6 @@ async def layout(wire: Wire, settings: Settings) -> AsyncIterator[Layout]:
     yield await provision(wire, replace(settings, partitions=1), BUILT_IN_KINDS.copies.values())
 
 
-@pytest.fixture
-def shell(settings: Settings) -> Shell:
-    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
-
-
 async def config_of(wire: Wire, stream: str) -> dict[str, Any]:
     found: dict[str, Any] = (await wire.api(f"STREAM.INFO.{stream}"))["config"]
     return found
@@ -35,53 +29,53 @@ async def spoil(wire: Wire, stream: str, **changes: Any) -> None:
     await wire.api(f"STREAM.UPDATE.{stream}", {**await config_of(wire, stream), **changes})
 
 
-async def test_a_fresh_installation_has_nothing_to_change(shell: Shell, layout: Layout) -> None:
-    said = await shell("admin", "streams")
+async def test_a_fresh_installation_has_nothing_to_change(alone: Shell, layout: Layout) -> None:
+    said = await alone("admin", "streams")
     assert (said.code, said.err) == (0, "all streams are as they are wanted\n")
     lines = said.out.splitlines()
     assert lines[0].split() == ["STREAM", "MESSAGES", "HOLDS", "LIMIT", "FULL", "REPLICAS"]
     assert [line.split()[0] for line in lines[1:]] == list(layout.streams)
-    assert (await shell("admin", "streams", "--apply", "--json")).code == 0
+    assert (await alone("admin", "streams", "--apply", "--json")).code == 0
 
 
-async def test_a_missing_stream_is_not_well(shell: Shell, wire: Wire, layout: Layout) -> None:
+async def test_a_missing_stream_is_not_well(alone: Shell, wire: Wire, layout: Layout) -> None:
     await wire.api(f"STREAM.DELETE.{layout.lease}")
     for words in ((), ("--apply",), ("--log-max-bytes", "2MB", "--apply")):
-        said = await shell("admin", "streams", *words)
+        said = await alone("admin", "streams", *words)
         assert (said.code, f"{layout.lease} does not exist" in said.err) == (1, True), said
         assert "all streams" not in said.err
 
 
-async def test_differences_are_shown_and_changed(shell: Shell, wire: Wire, layout: Layout) -> None:
+async def test_differences_are_shown_and_changed(alone: Shell, wire: Wire, layout: Layout) -> None:
     await spoil(wire, layout.events, discard="old", description="ours")
     await spoil(wire, layout.log, max_bytes=10**9)
     words = ("admin", "streams", "--events-max-bytes", "20GB", "--log-max-bytes", "2MB", "--events-max-age", "86400")
-    shown = await shell(*words)
+    shown = await alone(*words)
     assert (shown.code, shown.err) == (1, "--apply changes this\n")
     rows = shown.out.partition("\n\n")[2].splitlines()[1:]
     assert [row.split("  ")[0] for row in rows] == [layout.events] * 3 + [layout.log] * 2
     assert "drops the oldest  refuses" in shown.out
-    as_json = {line["stream"]: line for line in (await shell(*words, "--json")).lines}
+    as_json = {line["stream"]: line for line in (await alone(*words, "--json")).lines}
     assert as_json[layout.events]["differences"][1] == {
         "setting": "max bytes", "found": "no limit", "wanted": "20.0 GB", "can_change": True,
         "effect": "a stream with so much refuses messages",
     }  # fmt: skip
-    done = await shell(*words, "--apply")
+    done = await alone(*words, "--apply")
     assert (done.code, done.err) == (0, f"{layout.events} is changed\n{layout.log} is changed\n")
     now = await config_of(wire, layout.events)
     assert (now["discard"], now["max_bytes"], now["max_age"]) == ("new", 20 * 10**9, 86_400 * 10**9)
     assert (now["description"], now["metadata"]["phaseline.partitions"]) == ("ours", "1")
     assert (await config_of(wire, layout.log))["max_bytes"] == -1
-    assert (await shell(*words)).code == 0
-    assert (await shell("admin", "streams")).code == 0
+    assert (await alone(*words)).code == 0
+    assert (await alone("admin", "streams")).code == 0
 
 
-async def test_what_is_impossible_changes_nothing(shell: Shell, wire: Wire, layout: Layout) -> None:
+async def test_what_is_impossible_changes_nothing(alone: Shell, wire: Wire, layout: Layout) -> None:
     for words, way_out in (
         (("--storage", "memory"), "import it under another --prefix"),
         (("--replicas", "3"), "no member of a cluster"),
     ):
-        said = await shell("admin", "streams", *words, "--events-max-age", "86400", "--apply")
+        said = await alone("admin", "streams", *words, "--events-max-age", "86400", "--apply")
         assert said.code == 6
         assert "nothing was changed" in said.err
         assert way_out in said.err
@@ -89,28 +83,28 @@ async def test_what_is_impossible_changes_nothing(shell: Shell, wire: Wire, layo
     assert (await config_of(wire, layout.events))["max_age"] == 0
 
 
-async def test_a_refusal_of_the_server_is_told(shell: Shell, layout: Layout) -> None:
-    said = await shell("admin", "streams", "--dedupe-window", "900", "--apply")
+async def test_a_refusal_of_the_server_is_told(alone: Shell, layout: Layout) -> None:
+    said = await alone("admin", "streams", "--dedupe-window", "900", "--apply")
     assert said.code == 0
-    said = await shell("admin", "streams", "--events-max-age", "700", "--apply")
+    said = await alone("admin", "streams", "--events-max-age", "700", "--apply")
     assert said.code == 6
     assert f"NATS refuses to change max age of {layout.events}: duplicates window can not be larger" in said.err
 
 
-async def test_wrong_options_are_refused(shell: Shell, layout: Layout) -> None:
+async def test_wrong_options_are_refused(alone: Shell, layout: Layout) -> None:
     for words, problem in (
         (("--log-max-bytes", "much"), "'much' is no size"),
         (("--log-max-bytes", "5"), "at least 1,000,000 bytes"),
         (("--placement-tags", "a b"), "'a b' is not a tag"),
         (("--replicas", "2"), "'2' is not one of"),
     ):
-        said = await shell("admin", "streams", *words)
+        said = await alone("admin", "streams", *words)
         assert said.code == 2
         assert problem in said.err
 
 
 async def test_provisioning_doctor_and_command_agree(
-    shell: Shell, wire: Wire, layout: Layout, settings: Settings
+    alone: Shell, wire: Wire, layout: Layout, settings: Settings
 ) -> None:
     await spoil(wire, layout.state, discard="old")
     with capture_logs() as logged:
@@ -121,15 +115,15 @@ async def test_provisioning_doctor_and_command_agree(
     found = {one.check: one for one in await examined(settings, BUILT_IN_KINDS)}[f"stream {layout.state}"]
     assert (found.verdict, "at the limit drops the oldest, wanted refuses" in found.found) == ("warning", True)
     assert "phaseline admin streams" in found.advice
-    assert (await shell("admin", "streams")).code == 1
+    assert (await alone("admin", "streams")).code == 1
 
 
-async def test_a_missing_subject_is_added(shell: Shell, wire: Wire, layout: Layout, settings: Settings) -> None:
+async def test_a_missing_subject_is_added(alone: Shell, wire: Wire, layout: Layout, settings: Settings) -> None:
     subjects = (await config_of(wire, layout.log))["subjects"]
     await spoil(wire, layout.log, subjects=subjects[:-1])
     found = {one.check: one for one in await examined(settings, BUILT_IN_KINDS)}[f"stream {layout.log}"]
     assert found.verdict == "problem"
-    assert (await shell("admin", "streams", "--apply")).code == 0
+    assert (await alone("admin", "streams", "--apply")).code == 0
     assert sorted((await config_of(wire, layout.log))["subjects"]) == sorted(subjects)
 
 

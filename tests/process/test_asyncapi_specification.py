@@ -11,9 +11,8 @@ import pytest
 from jsonschema import Draft7Validator
 
 from phaseline.machines.docs import asyncapi
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
-KINDS = BUILT_IN_KINDS
 DOCUMENT = asyncapi.document(KINDS, "pl")
 
 SPECIFICATION = "@asyncapi/specs@6.11.1"

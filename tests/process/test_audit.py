@@ -15,7 +15,7 @@ from phaseline.engine.core.rejections import without_step
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.schemas import codec
 from phaseline.schemas.records import By, Cause, Entity, FacetState, Loss, Mark, Record, Rejection, Transition, state
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.command import call
 from tests.support.command_line import Output, render_replay
 from tests.support.health_scripts import EVERYDAY, OBJECT
@@ -43,7 +43,6 @@ from tests.support.recorded_logs import (
     is_reworded,
 )
 
-KINDS = BUILT_IN_KINDS
 EVENTS = 300
 
 
@@ -71,11 +70,11 @@ async def audit(
     wire: Wire, layout: Layout, span: Span | None = None, progress: Callable[[int], None] | None = None
 ) -> AuditReport:
     span = span or Span()
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), span) as log:
+    async with ServerLog.open(Installation(wire, layout, KINDS), span) as log:
         found = Audit(log, KINDS, span.root, progress)
         await found.run()
         if span.last is None:
-            await compare_states(Installation(wire, layout, BUILT_IN_KINDS), found)
+            await compare_states(Installation(wire, layout, KINDS), found)
         return found.report
 
 
@@ -150,12 +149,12 @@ async def test_a_part_between_two_times(recorded: tuple[Wire, Layout]) -> None:
     wire, layout = recorded
     stream = await stored(wire, layout.events, [])
     moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
-    assert 1 < await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment) <= 150
+    assert 1 < await first_event_after(Installation(wire, layout, KINDS), moment) <= 150
     assert (
-        await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment + timedelta(days=1))
+        await first_event_after(Installation(wire, layout, KINDS), moment + timedelta(days=1))
         == stream[-1].sequence + 1
     )
-    assert await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment - timedelta(days=1)) == 1
+    assert await first_event_after(Installation(wire, layout, KINDS), moment - timedelta(days=1)) == 1
 
 
 @SHARED
@@ -256,7 +255,7 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
 async def test_a_state_that_is_not_the_folds_is_named(recorded: tuple[Wire, Layout]) -> None:
     wire, layout = recorded
     (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, KINDS), Span()) as log:
         found = Audit(log, KINDS, None, None)
         await found.run()
     processor = next(processor for processor in found.processors.values() if processor.tree.get("cluster", "c1"))

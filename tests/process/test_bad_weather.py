@@ -19,7 +19,7 @@ from phaseline.schemas.errors import NoAnswer, NoRoom, SetupError, Unconfirmed
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
-from tests.support.command import LIMIT, call, line_with, process
+from tests.support.command import LIMIT, call, line_with, process, stopped
 from tests.support.installation import EmbeddedServer, PublishResult, Settings, Wire, provision, system
 from tests.support.own_installation import Client
 from tests.support.raising import raises
@@ -27,14 +27,6 @@ from tests.support.tcp_proxy import proxy_to
 
 PATIENT = "300"
 """Seconds that a worker waits for an answer: if it did so before it obeys, a test would not end in time."""
-
-
-async def obeyed(started: asyncio.subprocess.Process, how: signal.Signals = signal.SIGTERM) -> str:
-    """Stop a process by one signal; return what it logged."""
-    started.send_signal(how)
-    _, said = await asyncio.wait_for(started.communicate(), LIMIT)
-    assert started.returncode == 0, said.decode()
-    return said.decode()
 
 
 # The server of `up` dies
@@ -201,7 +193,7 @@ async def worker_without_nats() -> AsyncIterator[asyncio.subprocess.Process]:
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 async def test_a_worker_that_never_reached_nats_says_so_and_obeys(how: signal.Signals) -> None:
     async with worker_without_nats() as started:
-        assert "worker_stopped" in await obeyed(started, how)
+        assert "worker_stopped" in await stopped(started, how)
 
 
 async def test_a_worker_obeys_while_nothing_answers(own_server: EmbeddedServer) -> None:
@@ -211,7 +203,7 @@ async def test_a_worker_obeys_while_nothing_answers(own_server: EmbeddedServer) 
             await line_with(started.stderr, "partition_taken")
             await own_server.kill()
             await line_with(started.stderr, "lease_wait")
-            await obeyed(started)
+            await stopped(started)
 
 
 class WithoutJetStream(EmbeddedServer):
@@ -222,7 +214,7 @@ class WithoutJetStream(EmbeddedServer):
 async def test_a_worker_obeys_while_it_provisions(tmp_path: Path) -> None:
     async with WithoutJetStream(tmp_path) as server, process("worker", "--nats", server.url) as started:
         assert "has no JetStream" in await line_with(started.stderr, "worker_waits")
-        await obeyed(started)
+        await stopped(started)
 
 
 async def test_what_cannot_come_ends_a_worker(own_server: EmbeddedServer) -> None:

@@ -10,20 +10,12 @@ import pytest_asyncio
 from phaseline import Change
 from phaseline.schemas.errors import EntityUnknown, InvalidInput
 from phaseline.schemas.records import Entity, State, Transition
-from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.command import Shell
-from tests.support.installation import Layout, Settings, Wire, installation_with_history
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
+from tests.support.command import shell_of
+from tests.support.installation import Layout, Settings, Wire
 from tests.support.log_check import Log, folded, whole
 from tests.support.own_installation import Client
 from tests.support.raising import raises
-
-KINDS = BUILT_IN_KINDS
-
-
-@pytest_asyncio.fixture
-async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with installation_with_history(settings, wire) as made:
-        yield made
 
 
 @pytest_asyncio.fixture
@@ -109,7 +101,7 @@ async def test_the_client_as_of_a_moment(wire: Wire, layout: Layout, reader: Cli
 
 
 async def test_the_commands(wire: Wire, settings: Settings, layout: Layout, reader: Client) -> None:
-    shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
+    shell = shell_of(settings)
     log = await whole(wire, layout)
     place = (await reader.moment(log[300].sequence)).place
     then = folded(log, place)

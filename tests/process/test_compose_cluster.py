@@ -6,16 +6,16 @@ All connections have TLS, with certificates from the script that compose.yaml ru
 import asyncio
 import re
 import shutil
-import socket
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from phaseline import connect
+from tests.support import free_ports
 from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.accounts_server import inbox_of
 from tests.support.command import Shell, ended, line_with
@@ -24,15 +24,10 @@ from tests.support.installation import Settings, Wire, find_binary
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
 LIMIT = 60
+ADDRESSES = [f"{name}:{port}" for name in SERVERS for port in (CLIENT, ROUTES, MONITOR)]
+"""All that the file names."""
 Places = dict[str, str]
-
-
-def places() -> Places:
-    """The address on this machine for each `host:port` of the file."""
-    names = [f"{name}:{port}" for name in SERVERS for port in (CLIENT, ROUTES, MONITOR)]
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
-        return {name: f"127.0.0.1:{free.getsockname()[1]}" for name, free in zip(names, sockets, strict=True)}
+"""The address on this machine for each of these."""
 
 
 def here(text: str, at: Places) -> str:
@@ -123,7 +118,7 @@ async def installation(at: Places, store: Path) -> AsyncIterator[dict[str, async
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", SERVERS)
 async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path) -> None:
-    at = places()
+    at = free_ports.places(ADDRESSES)
     operator = Shell(**environment("operator", at, tmp_path))
     async with installation(at, tmp_path) as servers, AsyncExitStack() as running:
         workers = []
@@ -149,7 +144,7 @@ async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 async def test_no_answer_of_any_node_arrives_where_its_asker_may_not_publish(tmp_path: Path) -> None:
-    at = places()
+    at = free_ports.places(ADDRESSES)
     async with installation(at, tmp_path):
         name, worker = next(iter(WORKERS.items()))
         async with ended(await Shell(**environment(name, at, tmp_path)).start(*worker["command"])) as working:

@@ -11,14 +11,12 @@ import pytest
 
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.command import line_with
 from tests.support.installation import LIMIT, Layout, Settings, Wire, provision, until_decided
 from tests.support.killable_worker import WorkerProcess
 from tests.support.log_check import assert_log_is_the_fold, committed
 from tests.support.random_events import RandomEvents, Sent, publish
-
-KINDS = BUILT_IN_KINDS
 
 
 async def publish_slowly(wire: Wire, script: list[Sent], kills: int) -> None:

@@ -5,15 +5,15 @@ Belongs here: commands, variables, probes and the end by SIGTERM, on a NATS serv
 """
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from tests.support import free_ports
 from tests.support.command import Shell, ended
 from tests.support.deploy_files import base, environment, pods
 from tests.support.installation import find_binary
@@ -23,14 +23,6 @@ CONTAINERS = {found["name"]: found for pod in pods(base()) for found in pod["con
 GRACE = min(pod["terminationGracePeriodSeconds"] for pod in pods(base()))
 CONFIGURATION = "listen: {listen}\njetstream {{ store_dir: {folder}/data }}\ninclude accounts.conf\n"
 Places = dict[str, str]
-
-
-def places() -> Places:
-    """An address on this machine for NATS, and for each port of a container."""
-    names = ["nats", *(f"{name} {port['name']}" for name, one in CONTAINERS.items() for port in one["ports"])]
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
-        return {name: f"127.0.0.1:{free.getsockname()[1]}" for name, free in zip(names, sockets, strict=True)}
 
 
 @asynccontextmanager
@@ -76,7 +68,8 @@ async def until(name: str, probe: str, at: Places, *, status: int = 200) -> None
 
 @pytest.mark.slow
 async def test_containers_wait_for_nats_become_ready_and_end_in_order(tmp_path: Path) -> None:
-    at = places()
+    ports = (f"{name} {port['name']}" for name, one in CONTAINERS.items() for port in one["ports"])
+    at = free_ports.places(["nats", *ports])
     operator = Shell(
         PHASELINE_NATS=f"nats://{at['nats']}",
         PHASELINE_NKEY=str(tmp_path / "keys" / "operator.nk"),

@@ -4,9 +4,7 @@ import os
 import subprocess
 import sys
 
-from tests.support.built_in_kinds import BUILT_IN_KINDS
-
-KINDS = BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
 SCRIPT = "from phaseline.machines.built_in import installed; print(installed().digest)"
 

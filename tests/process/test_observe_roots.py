@@ -9,25 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from phaseline.schemas.errors import NatsUnreachable
 from phaseline.schemas.records import Entity
 from tests.support.command import Shell
 from tests.support.installation import Settings
-from tests.support.kubernetes_server import Kube, serving
+from tests.support.kubernetes_server import Kube
 from tests.support.observing import ObservedEvent, Roots, cluster, discovery, kubernetes_api
 from tests.support.own_installation import Client
 
 ME = "/observe/me cluster-1"
 APPLICATION = ("argoproj.io", "Application")
-
-
-@pytest_asyncio.fixture
-async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Kube, Path]]:
-    monkeypatch.setattr(cluster, "PAUSES", (0.01, 0.02))
-    async with serving(tmp_path) as found:
-        yield found
 
 
 # ---- the command, against a server that forgets

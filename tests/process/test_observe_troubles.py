@@ -6,6 +6,7 @@ what is no list.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,19 @@ async def test_a_kind_that_is_refused_in_mid_run_stops_no_other_and_comes_back(
         await source.aclose()
 
 
-async def test_a_token_that_is_not_known_any_more_ends_it(kube: tuple[Kube, Path]) -> None:
-    server, path = kube
+@asynccontextmanager
+async def followed(server: Kube, path: Path) -> AsyncIterator[AsyncIterator[cluster.ClusterReport]]:
+    """ConfigMaps that are followed, with one that is there and was listed."""
     await server.put("ConfigMap", "a")
     async with kubernetes_api.connected(path, None) as api:
         source = cluster.follow(api, (await resources(api))[0], None)
         await told(source, ("ConfigMap", "all"))
+        yield source
+
+
+async def test_a_token_that_is_not_known_any_more_ends_it(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    async with followed(server, path) as source:
         server.token = "another"
         server.pull()
         with raises(SetupError.cluster_unusable, match="401 Unauthorized"):
@@ -172,10 +180,7 @@ def server_answer(status: int) -> Any:
 )  # fmt: skip
 async def test_a_list_of_what_are_no_objects_ends_nothing(kube: tuple[Kube, Path], page: dict[str, Any]) -> None:
     server, path = kube
-    await server.put("ConfigMap", "a")
-    async with kubernetes_api.connected(path, None) as api:
-        source = cluster.follow(api, (await resources(api))[0], None)
-        await told(source, ("ConfigMap", "all"))
+    async with followed(server, path) as source:
         server.instead = [{"kind": "ConfigMapList", "metadata": {"resourceVersion": "50"}, **page}]
         server.pull()
         await server.put("ConfigMap", "b")
@@ -206,10 +211,7 @@ async def test_a_list_whose_pages_have_no_end_is_left(kube: tuple[Kube, Path]) -
 
 async def test_the_end_of_an_object_is_not_that_of_its_successor(kube: tuple[Kube, Path]) -> None:
     server, path = kube
-    await server.put("ConfigMap", "a")
-    async with kubernetes_api.connected(path, None) as api:
-        source = cluster.follow(api, (await resources(api))[0], None)
-        await told(source, ("ConfigMap", "all"))
+    async with followed(server, path) as source:
         old = server.objects["ConfigMap", "a"]
         await server.put("ConfigMap", "a", {"uid": "u-2"})
         await server._tell("DELETED", "ConfigMap", old)

@@ -13,12 +13,6 @@ from tests.support.own_installation import Client
 LATER = "2099-01-01T00:00Z"
 
 
-@pytest.fixture
-def alone(settings: Settings) -> Shell:
-    """Commands where no worker runs."""
-    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
-
-
 async def test_nothing_known_is_not_good(wire: Wire, settings: Settings, alone: Shell) -> None:
     await provision(wire, settings)
     said = await alone("overview")

@@ -15,7 +15,7 @@ from phaseline.schemas import codec
 from phaseline.schemas.errors import BadLogFile, InvalidInput, LogFileDamaged
 from phaseline.schemas.records import Entity
 from phaseline.testing import replay
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
 from tests.support.installation import (
@@ -57,9 +57,6 @@ from tests.support.recorded_logs import (
 )
 from tests.support.replay_shares import in_shares, printed
 
-KINDS = BUILT_IN_KINDS
-
-
 SHARED = pytest.mark.asyncio(loop_scope="module")
 """A test that only reads `recorded`."""
 
@@ -82,15 +79,8 @@ async def recorded(server: EmbeddedServer) -> AsyncIterator[Recorded]:
         yield Recorded(settings, wire, layout)
 
 
-@pytest_asyncio.fixture
-async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    """A test's own installation with a history, which it may change."""
-    async with installation_with_history(settings, wire) as made:
-        yield made
-
-
 async def exported(wire: Wire, layout: Layout, path: Path, span: Span | None = None, *, records: bool = True) -> Path:
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), span or Span(), records=records) as source:
+    async with ServerLog.open(Installation(wire, layout, KINDS), span or Span(), records=records) as source:
         await export(source, path, records=records, expect=False)
     return path
 
@@ -175,7 +165,7 @@ async def test_a_part_begins_with_states(recorded: Recorded, tmp_path: Path) -> 
 async def test_events_that_are_gone(wire: Wire, layout: Layout, tmp_path: Path) -> None:
     everything = await folded(wire, layout)
     await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 250})
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, KINDS), Span()) as source:
         assert (source.begins, await rebuilt(source)) == (250, everything)
     assert await rebuilt(FileLog(await exported(wire, layout, tmp_path / "x.plog"))) == everything
 
@@ -188,7 +178,7 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     await publish(wire, sent)
     assert LogFile(await exported(wire, layout, tmp_path / "a", records=False)).header.last == len(sent)
     assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, KINDS), Span()) as source:
         assert [one async for one in source.steps() if one] == []
         assert source.findings.undecided == len(sent)
 
@@ -217,7 +207,7 @@ async def test_a_slice_of_the_log_is_a_test(recorded: Recorded, tmp_path: Path) 
     path = tmp_path / "c2.jsonl"
     events = len(await stored(wire, layout.events, []))
     for first in (200, events - 20):
-        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span("c2", first=first)) as source:
+        async with ServerLog.open(Installation(wire, layout, KINDS), Span("c2", first=first)) as source:
             await export(source, path, records=False, expect=True)
         found = replay(path, KINDS)
         found.assert_as_expected()
@@ -234,7 +224,7 @@ async def test_a_log_that_is_not_as_expected(installation: OwnInstallation, tmp_
         fleet = RandomEvents(installation.settings.prefix)
         await installation.publish([*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
         await installation.until_decided()
-        async with ServerLog.open(Installation(installation.wire, layout, BUILT_IN_KINDS), Span()) as source:
+        async with ServerLog.open(Installation(installation.wire, layout, KINDS), Span()) as source:
             await export(source, tmp_path / "x.plog", records=True, expect=True)
         await exported(installation.wire, layout, tmp_path / "y.plog")
     replay(tmp_path / "x.plog").assert_as_expected()
@@ -295,13 +285,13 @@ def shapes(found: dict[str, Entity]) -> dict[str, list[tuple[str, list[str]]]]:
 @SHARED
 async def test_the_same_tables_would_differ_nowhere(recorded: Recorded, tmp_path: Path) -> None:
     _, wire, layout = recorded
-    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
-        found = await what_if(source, BUILT_IN_KINDS)
+    async with ServerLog.open(Installation(wire, layout, KINDS), Span()) as source:
+        found = await what_if(source, KINDS)
         assert (found.none, found.entities) == (True, 6 * 7)
         assert found.events == len(await stored(wire, layout.events, []))
     for records in (True, False):
         path = await exported(wire, layout, tmp_path / "x", records=records)
-        assert (await what_if(FileLog(path), BUILT_IN_KINDS)).none
+        assert (await what_if(FileLog(path), KINDS)).none
 
 
 async def test_other_tables_differ_where_they_must(installation: OwnInstallation) -> None:
@@ -316,7 +306,7 @@ async def test_other_tables_differ_where_they_must(installation: OwnInstallation
         story += [fleet.event("component", "delete", "c0/dns"), fleet.event("cluster", "stop", "c1")]
         await installation.publish(story)
         await installation.until_decided()
-        async with ServerLog.open(Installation(installation.wire, layout, BUILT_IN_KINDS), Span()) as source:
+        async with ServerLog.open(Installation(installation.wire, layout, KINDS), Span()) as source:
             found = await what_if(source, DEGRADED)
     moves = {(str(move.before), str(move.after), move.trigger): seen.count for move, seen in found.gained.items()}
     assert (
@@ -339,12 +329,12 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
         story = [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")]
         await publish(wire, [*story, fleet.event("cluster", "update", "c0")])
         await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span(first=len(story) + 1)) as source:
+        async with ServerLog.open(Installation(wire, layout, KINDS), Span(first=len(story) + 1)) as source:
             with raises(
                 InvalidInput.state_unknown, match=r"no Degraded \[Degraded\] for phase of component c0/dns at event"
             ):
                 await what_if(source, KINDS)
-        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, KINDS), Span()) as source:
             assert not (await what_if(source, KINDS)).none
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 
 from tests.support import closed_port, free_ports
-from tests.support.command import LIMIT, call, line_with, process
+from tests.support.command import LIMIT, call, line_with, process, stopped
 from tests.support.installation import EmbeddedServer
 
 WELCOME = ("Phaseline listens on", "  data ", "  access ", "  workers ", "  log ", "  try ")
@@ -24,13 +24,6 @@ async def up(*words: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str
         found = re.search(r"nats://\S+\d", await line_with(started.stderr, "listens on"))
         assert found
         yield started, found[0]
-
-
-async def stopped(started: asyncio.subprocess.Process, how: signal.Signals) -> str:
-    started.send_signal(how)
-    _, said = await asyncio.wait_for(started.communicate(), LIMIT)
-    assert started.returncode == 0, said.decode()
-    return said.decode()
 
 
 async def test_up_keeps_its_data_over_restarts(tmp_path: Path) -> None:

@@ -1,32 +1,21 @@
 """States over time, by the client and the command, on a real installation."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import pytest_asyncio
 
 from phaseline import Moment, When
 from phaseline.schemas.errors import InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition
-from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.command import Shell
-from tests.support.installation import Layout, Settings, Wire, installation_with_history
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
+from tests.support.command import shell_of
+from tests.support.installation import Layout, Settings, Wire
 from tests.support.lanes import alive, assert_sound, at
 from tests.support.log_check import folded, whole
 from tests.support.own_installation import Client
 from tests.support.raising import raises
 
-KINDS = BUILT_IN_KINDS
-
-
 # ---- a real installation
-
-
-@pytest_asyncio.fixture
-async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with installation_with_history(settings, wire) as made:
-        yield made
 
 
 async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout: Layout) -> None:
@@ -51,7 +40,7 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
         with pytest.raises(TreeUnknown):
             await client.timeline("c2", end=datetime.now(UTC) - timedelta(days=1))
         await ranges_that_cannot_be(client, moment)
-    shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
+    shell = shell_of(settings)
     lanes = (await shell("timeline", "c2", "--json")).lines
     assert {(lane["kind"], lane["id"]) for lane in lanes} == {(lane.kind, lane.id) for lane in found.lanes}
     reversed_ = await shell("timeline", "c2", "--from", "2026-03-02T09:00Z", "--to", "2026-03-02T08:00Z")

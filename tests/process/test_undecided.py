@@ -10,7 +10,7 @@ import pytest
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.command import Shell
+from tests.support.command import shell_of
 from tests.support.installation import Installation, Settings, Wire, Worker, layout_of, provision
 from tests.support.own_installation import Client
 from tests.support.owners import Batch, Claim, Commits, Message
@@ -26,10 +26,6 @@ OTHER, ABSENT = [name for name in NAMES if partition_of_id(name, 2) == 1][:2]
 def two(settings: Settings) -> Settings:
     """An installation of two partitions."""
     return replace(settings, partitions=2)
-
-
-def shell_of(settings: Settings) -> Shell:
-    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ import pytest
 
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
-from tests.support.command import Shell
+from tests.support.command import shell_of
 from tests.support.installation import LIMIT, Layout, Settings, Wire, provision, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import committed
@@ -63,13 +63,9 @@ async def test_one_tree_and_one_kind_never_end_it(settings: Settings, wire: Wire
     assert {one.id.partition("/")[0] if failed == "c1" else one.kind for one in found} == {failed}
 
 
-def command(settings: Settings) -> Shell:
-    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
-
-
 async def test_what_was_rejected_is_decided_once_after_the_mend(settings: Settings, wire: Wire) -> None:
     settings = replace(settings, partitions=1)
-    layout, fleet, shell = await provision(wire, settings), RandomEvents(settings.prefix), command(settings)
+    layout, fleet, shell = await provision(wire, settings), RandomEvents(settings.prefix), shell_of(settings)
     await broken_for(r"\.c1\.", settings, wire, layout, [*fleet.cluster("c1", 3), *fleet.cluster("c0", 1)])
     faults = await rejected(wire, layout)
     asked = ("rejections", "retry", "--reason", "fault")
@@ -91,7 +87,7 @@ async def test_what_was_rejected_is_decided_once_after_the_mend(settings: Settin
 
 async def test_what_was_rejected_again_is_sent_once_more(settings: Settings, wire: Wire) -> None:
     settings = replace(settings, partitions=1)
-    layout, fleet, shell = await provision(wire, settings), RandomEvents(settings.prefix), command(settings)
+    layout, fleet, shell = await provision(wire, settings), RandomEvents(settings.prefix), shell_of(settings)
     await broken_for(r"\.c1\.", settings, wire, layout, list(fleet.cluster("c1", 1)))
     count = len(await rejected(wire, layout))
     sent = await shell("rejections", "retry", "--reason", "fault", "--json")
@@ -107,7 +103,7 @@ async def test_what_was_rejected_again_is_sent_once_more(settings: Settings, wir
 
 async def test_what_a_later_event_has_overtaken_is_left_out(settings: Settings, wire: Wire) -> None:
     settings = replace(settings, partitions=1)
-    layout, fleet, shell = await provision(wire, settings), RandomEvents(settings.prefix), command(settings)
+    layout, fleet, shell = await provision(wire, settings), RandomEvents(settings.prefix), shell_of(settings)
     async with workers(settings, 1):
         await publish(wire, list(fleet.cluster("c1", 3)))
         await until_decided(wire, layout)

@@ -21,11 +21,10 @@ from phaseline.machines.docs import asyncapi
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from tests.support import event_strategies
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.effort import examples
 from tests.support.event_strategies import SUBJECTS, Arriving
 
-KINDS = BUILT_IN_KINDS
 DOCUMENT = asyncapi.document(KINDS, "pl")
 
 

@@ -5,7 +5,7 @@ Does not: updates that go on to their end (`test_emco_updates`), every row (`tes
 """
 
 from phaseline.engine.log.explain.way_out import way_out
-from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource
+from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, instantiated, resource
 from tests.support.emco_status import ask
 
 A, B = resource("dep+Deployment"), resource("svc+Service")
@@ -13,10 +13,6 @@ NEW_A = resource("dep+Deployment", ctx=NEW)
 LISTED = {
     "deploymentStatuses": [{"metadata": {"name": "dep"}, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}]
 }
-
-
-def instantiated(*resources: str) -> EmcoHistory:
-    return EmcoHistory().group().context(*resources).do("emco_resource", "instantiate", GROUP, context=CTX)
 
 
 def updating() -> EmcoHistory:

@@ -5,15 +5,22 @@ import pytest
 from phaseline.engine.log.explain.way_out import way_out
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition, own_facets
-from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource, told
+from tests.support.emco_history import (
+    CTX,
+    GROUP,
+    KINDS,
+    NEW,
+    EmcoHistory,
+    cluster,
+    context,
+    instantiated,
+    resource,
+    told,
+)
 from tests.support.strategies import Sent, event
 from tests.support.virtual_clock import SECOND, Clock
 
 A, B = resource("dep+Deployment"), resource("svc+Service")
-
-
-def instantiated(*resources: str) -> EmcoHistory:
-    return EmcoHistory().group().context(*resources).do("emco_resource", "instantiate", GROUP, context=CTX)
 
 
 def test_without_resources_a_context_is_instantiated_and_terminated_at_once() -> None:

@@ -7,7 +7,7 @@ row (`test_emco_tables`), deadlines (`test_emco_deadlines`).
 import pytest
 
 from phaseline.schemas.records import Transition
-from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource, told
+from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, instantiated, resource, told
 from tests.support.emco_status import ask
 
 A, B, C = resource("dep+Deployment"), resource("svc+Service"), resource("net+Network", ctx=NEW)
@@ -16,10 +16,6 @@ THIRD = "c3"
 REPORT = {
     "deploymentStatuses": [{"metadata": {"name": "dep"}, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}]
 }
-
-
-def instantiated(*resources: str) -> EmcoHistory:
-    return EmcoHistory().group().context(*resources).do("emco_resource", "instantiate", GROUP, context=CTX)
 
 
 def updated() -> EmcoHistory:

@@ -21,9 +21,7 @@ from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
 from phaseline.machines.language.signals import with_signals
 from phaseline.machines.language.table import Field, Row, Table, Timeout
-from tests.support.built_in_kinds import BUILT_IN_KINDS
-
-KINDS = BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
 
 def with_facet(whole: Table, **changes: Any) -> Table:

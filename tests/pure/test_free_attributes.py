@@ -11,9 +11,8 @@ from phaseline.engine.log.questions.selector import Selector
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, Facet, Field, Label, Refusal, Row, Table
-from phaseline.schemas.records import SECOND, Rejection, Transition
-from tests.support.contacts import Contacts
-from tests.support.strategies import event
+from phaseline.schemas.records import Rejection, Transition
+from tests.support.contacts import Contacts, snapshot
 
 NODE = "c/p/n"
 
@@ -30,11 +29,6 @@ def rejection(life: Contacts) -> str:
     [found] = life.records
     assert isinstance(found, Rejection)
     return found.message
-
-
-def snapshot(life: Contacts, *items: dict[str, object]) -> Contacts:
-    sent = event("cluster", "snapshot", "c", {"kind": "node", "items": list(items)})
-    return life.store(sent.subject, sent.body, int(life.now * SECOND))
 
 
 def test_names_of_the_kind_are_its_attributes_and_the_rest_is_free() -> None:

@@ -1,13 +1,12 @@
 """Argo CD's own cases of health and comparison, answered as it answers them; where they are at hand."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from phaseline.engine.scripts.runner import SandboxRunner
-from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, assess
 from phaseline.machines.kinds.kubernetes.diff.canonical import canonical, pruned
 from phaseline.machines.kinds.kubernetes.diff.compare import as_stored, compare
@@ -29,12 +28,6 @@ DIFFS = cases("diff.json")
 
 
 NOW = 1_700_000_000
-
-
-@pytest.fixture(scope="module")
-def programs() -> Iterator[SandboxRunner]:
-    with Sandbox() as sandbox:
-        yield SandboxRunner(sandbox)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases("health_builtin.json")])

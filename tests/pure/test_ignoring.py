@@ -3,13 +3,11 @@
 See docs/spec/gitops.md, Ignore rules.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from phaseline.engine.scripts.runner import SandboxRunner
-from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
 from phaseline.machines.kinds.kubernetes.diff.ignore import IgnoreRule, pointless
 from phaseline.machines.kinds.kubernetes.globs import matches
@@ -20,12 +18,6 @@ WEB = {"name": "web", "image": "web:1"}
 
 
 NOW = 1_700_000_000
-
-
-@pytest.fixture(scope="module")
-def programs() -> Iterator[SandboxRunner]:
-    with Sandbox() as sandbox:
-        yield SandboxRunner(sandbox)
 
 
 def told(programs: SandboxRunner, desired: Any, live: Any, *rules: IgnoreRule) -> Assessment:

@@ -13,11 +13,9 @@ from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.subjects import Subjects
 from tests.support import sample_kinds
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.raising import raises
-
-KINDS = BUILT_IN_KINDS
 
 
 def test_times_are_shifted_and_scaled() -> None:

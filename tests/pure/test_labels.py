@@ -16,9 +16,8 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.language_tags import of_terminal
 from phaseline.machines.language.table import Facet, Label
 from phaseline.schemas.records import State
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
-KINDS = BUILT_IN_KINDS
 NODE = KINDS["node"]
 
 

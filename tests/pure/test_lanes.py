@@ -23,16 +23,13 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, FacetState, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from phaseline.types import Lane
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.command_line import Output, render
 from tests.support.lanes import alive, assert_sound, at
 from tests.support.owners import Processor, Tree, evolve
 from tests.support.recorded_logs import StoredEvent
 
 ROOT = Path(__file__).parents[2]
-
-
-KINDS = BUILT_IN_KINDS
 
 
 def morning() -> list[Transition]:

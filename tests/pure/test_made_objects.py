@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from phaseline.machines.kinds.kubernetes.health.registry import assess_health
+from tests.support.manifests import condition
 
 D, H, N, P, S, U, X = "Degraded", "Healthy", "NotAssessed", "Progressing", "Paused", "Unknown", "NoHealth"
 SINCE = "2026-01-01T00:00:00Z"
@@ -20,16 +21,8 @@ METRIC, MONITOR = "datadoghq.com/v1alpha1 DatadogMetric", "datadoghq.com/v1alpha
 
 
 def says(*words: str, **more: Any) -> dict[str, Any]:
-    """A status with conditions, each written `Type=Status:Reason@generation`."""
+    """A status with conditions."""
     return {"status": {"conditions": [*map(condition, words)], **more}}
-
-
-def condition(word: str) -> dict[str, Any]:
-    kind, _, rest = word.partition("=")
-    rest, _, seen = rest.partition("@")
-    status, _, reason = rest.partition(":")
-    found: dict[str, Any] = {"type": kind, "status": status}
-    return found | ({"reason": reason} if reason else {}) | ({"observedGeneration": int(seen)} if seen else {})
 
 
 def status(**fields: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 
 from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.health.registry import assess_health
+from tests.support.manifests import condition
 
 THING = ("acme.dev/v1", "Thing")
 CAPI = "cluster.x-k8s.io/v1beta2"
@@ -21,15 +22,8 @@ D, H, N, P, S = "Degraded", "Healthy", "NotAssessed", "Progressing", "Paused"
 
 
 def says(*words: str, **more: Any) -> dict[str, Any]:
-    """A status with conditions, each written `Type=Status:Reason@generation`."""
-    found = []
-    for word in words:
-        kind, _, rest = word.partition("=")
-        rest, _, seen = rest.partition("@")
-        status, _, reason = rest.partition(":")
-        found.append({"type": kind, "status": status} | ({"reason": reason} if reason else {})
-                     | ({"observedGeneration": int(seen)} if seen else {}))  # fmt: skip
-    return {"conditions": found, **more}
+    """A status with conditions."""
+    return {"conditions": [*map(condition, words)], **more}
 
 
 def parents(*found: tuple[str, str]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ MINUTE = 60 * SECOND
 
 def data(**more: Any) -> dict[str, Any]:
     return {
-        "severity": "critical", "about": "cluster/c1", "state": "{Stopped,[Balance]}", "trigger": "stop", "number": 1,
+        "severity": "critical", "about": "cluster/c1", "state": "Stopped [Balance]", "trigger": "stop", "number": 1,
         "said": {"reason": "Arrears", "message": "the account is empty"}, "most": 1, "below": 0, "names": ["cluster/c1"],
         "cause": {"source": "/billing", "actor": "mia"}, "because": {}, "kinds": {"cluster": 1}, "left": {},
         "since": timestamp(BEGAN), "opened": timestamp(BEGAN), "ended": "", "ended_as": "", "flapping": False, **more,
@@ -33,7 +33,7 @@ def message(word: Any = "begin", late: int = 0, **more: Any) -> NoticeMessage:
 
 ENDED: dict[str, Any] = {"ended": timestamp(BEGAN + 19 * MINUTE), "ended_as": "good", "number": 0, "left": {"good": 1}}
 WELL_AGAIN = {
-    "reason": "", "message": "", "was": {"state": "{Stopped,[Balance]}", "reason": "Arrears", "message": "no money"},
+    "reason": "", "message": "", "was": {"state": "Stopped [Balance]", "reason": "Arrears", "message": "no money"},
 }  # fmt: skip
 
 
@@ -62,7 +62,7 @@ WELL_AGAIN = {
          "WAS CRITICAL: cluster c1, good again after 19 min (told 33 min late)"),
         (message("past", late=33 * MINUTE, **ENDED, said=WELL_AGAIN),
          "WAS CRITICAL: cluster c1 Stopped [Balance] (Arrears), good again after 19 min (told 33 min late)"),
-        (message("happened", ended=timestamp(BEGAN), state="{Deleted,[]}", said={}), "CRITICAL: cluster c1 Deleted"),
+        (message("happened", ended=timestamp(BEGAN), state="Deleted", said={}), "CRITICAL: cluster c1 Deleted"),
     ],
 )  # fmt: skip
 def test_a_title_is_a_sentence(told: NoticeMessage, title: str) -> None:
@@ -78,7 +78,7 @@ def test_a_long_name_leaves_the_rest_of_the_title() -> None:
 
 def test_the_text_says_since_when_why_and_who() -> None:
     names = [f"node/c1/p/n{number}" for number in range(12)]
-    told = message(number=12, below=3, names=names, because={"about": "account/a", "state": "{Empty,[]}", "said": "no"})
+    told = message(number=12, below=3, names=names, because={"about": "account/a", "state": "Empty", "said": "no"})
     assert wording.lines(told) == [
         "Since 2026-11-27 08:12:00 UTC", "Arrears: the account is empty", "Because of account a Empty: no",
         "By stop from /billing, mia", f"12 concerned: {', '.join(f'node c1/p/n{one}' for one in range(10))} and 2 more",

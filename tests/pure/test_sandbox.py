@@ -1,7 +1,6 @@
 """People's programs in their own process: what they may, and what happens when they do what they may not."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,6 @@ from phaseline.schemas.errors import ScriptStopped
 
 NOW = 1_700_000_000
 REMOVES = {"run": "jq", "programs": [".a"], "objects": [{"a": 1}]}
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as found:
-        yield found
-
-
-@pytest.fixture
-def programs(sandbox: Sandbox) -> SandboxRunner:
-    return SandboxRunner(sandbox)
 
 
 def test_a_script_as_argo_cds_are(programs: SandboxRunner) -> None:

@@ -22,7 +22,7 @@ from phaseline.schemas.records import SECOND, Entity, Mark, Record, Rejection, S
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.templates.transition import TransitionWriter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.contacts import Contacts
+from tests.support.contacts import Contacts, snapshot
 from tests.support.strategies import event
 
 NODE = "c/p/n"
@@ -37,11 +37,6 @@ def running(kind: str = "node") -> Contacts:
 def told(life: Contacts, name: str, status: str = "True", reason: str | None = None, kind: str = "node") -> Contacts:
     more: dict[str, Any] = {} if reason is None else {"reason": reason}
     return life.say(kind, "condition", PLACES[kind], name=name, status=status, **more)
-
-
-def snapshot(life: Contacts, *items: dict[str, object]) -> Contacts:
-    sent = event("cluster", "snapshot", "c", {"kind": "node", "items": list(items)})
-    return life.store(sent.subject, sent.body, int(life.now * SECOND))
 
 
 def moves(records: list[Record]) -> list[str]:

@@ -28,15 +28,9 @@ from phaseline.machines.language.table import (
     Timeout,
     View,
 )
-from tests.support.lamp_table import FACET, HOT, LABELS, ROWS, lamp, refusal
+from tests.support.lamp_table import FACET, HOT, LABELS, ROWS, lamp, refusal, stuck
 
 LATER = (("Off", "Dust"), ("Ready", OK), ("Clean", OK))
-
-
-def stuck(*rows: Row) -> Table:
-    """A lamp that is never thrown away."""
-    first = Row((ABSENT,), "create", "On")
-    return lamp(replace(FACET, rows=(first, *rows), labels=LABELS[:2], accumulates_in=None), fields={})
 
 
 def with_row(row: Row, **changes: Any) -> Table:

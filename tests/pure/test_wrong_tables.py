@@ -37,7 +37,7 @@ from phaseline.machines.language.table import (
     View,
 )
 from tests.support.fan_out_rule import says
-from tests.support.lamp_table import FACET, HOT, LABELS, ROWS, lamp, refusal
+from tests.support.lamp_table import FACET, HOT, LABELS, ROWS, lamp, refusal, stuck
 
 MODE = Field("mode", str, "how it shines", options=("fast", "slow"))
 
@@ -101,12 +101,6 @@ class Darker(Declared):
 
 def with_row(row: Row, interprets: tuple[Interpret, ...] = (), **changes: Any) -> Table:
     return lamp(replace(FACET, rows=(*ROWS, row), **changes), interprets=interprets)
-
-
-def stuck(*rows: Row) -> Table:
-    """A lamp that is never thrown away."""
-    first = Row((ABSENT,), "create", "On")
-    return lamp(replace(FACET, rows=(first, *rows), labels=LABELS[:2], accumulates_in=None), fields={})
 
 
 def with_view(view: View) -> Table:

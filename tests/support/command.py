@@ -8,6 +8,7 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -15,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from phaseline.engine.settings import Settings
 from tests.support import forked_process
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +76,11 @@ class Shell:
         return Answer(started.returncode, out.decode(), err.decode())
 
 
+def shell_of(settings: Settings) -> Shell:
+    """The command, for the installation of these settings."""
+    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
+
+
 @asynccontextmanager
 async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.subprocess.Process]:
     """The process, killed at the end if it still runs."""
@@ -83,6 +90,14 @@ async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.su
         if started.returncode is None:
             started.kill()
         await started.communicate()
+
+
+async def stopped(started: asyncio.subprocess.Process, how: signal.Signals = signal.SIGTERM) -> str:
+    """Stop a process by one signal, which it obeys; return what it said on stderr."""
+    started.send_signal(how)
+    _, said = await asyncio.wait_for(started.communicate(), LIMIT)
+    assert started.returncode == 0, said.decode()
+    return said.decode()
 
 
 def plain() -> Shell:

@@ -143,3 +143,8 @@ class Contacts:
             for kind, found in self.tree.entities.items()
             for entity_id, entity in found.items()
         }
+
+
+def snapshot(life: Contacts, *items: dict[str, object]) -> Contacts:
+    sent = event("cluster", "snapshot", "c", {"kind": "node", "items": list(items)})
+    return life.store(sent.subject, sent.body, int(life.now * SECOND))

@@ -72,6 +72,10 @@ class EmcoHistory:
         return self
 
 
+def instantiated(*resources: str) -> EmcoHistory:
+    return EmcoHistory().group().context(*resources).do("emco_resource", "instantiate", GROUP, context=CTX)
+
+
 def told(step: HistoryStep) -> list[tuple[str, str, str, str]]:
     """For each record: the entity, the new state, the trigger, and the kind of cause."""
     return [

@@ -7,6 +7,7 @@ Belongs here: finding some. Does not: ports that stay closed (`closed_port`).
 
 import random
 import socket
+from collections.abc import Iterable
 
 FIRST, LAST = 20_000, 32_000
 """Below the ports that the system gives to clients."""
@@ -27,6 +28,12 @@ def side_by_side(count: int) -> int:
         first = chance.randrange(FIRST, LAST)
         if all(map(_is_free, range(first, first + count))):
             return first
+
+
+def places(names: Iterable[str]) -> dict[str, str]:
+    """For each of these names, an address on this machine."""
+    names = [*names]
+    return {name: f"127.0.0.1:{port}" for name, port in zip(names, some(len(names)), strict=True)}
 
 
 def _is_free(port: int) -> bool:

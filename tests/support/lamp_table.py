@@ -46,3 +46,9 @@ def refusal(table: Table) -> str:
     assert caught.value.kind == table.kind
     assert str(caught.value).startswith(f"the table of {table.kind} cannot work:\n  - ")
     return "\n".join(caught.value.problems)
+
+
+def stuck(*rows: Row) -> Table:
+    """A lamp that is never thrown away."""
+    first = Row((ABSENT,), "create", "On")
+    return lamp(replace(FACET, rows=(first, *rows), labels=LABELS[:2], accumulates_in=None), fields={})

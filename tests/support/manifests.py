@@ -40,3 +40,12 @@ def places(desired: Manifest, live: Manifest, **how: Any) -> list[str]:
 def config(name: str = "it", **rest: Any) -> dict[str, Any]:
     """A ConfigMap in the namespace of the tests."""
     return kubernetes_object("v1", "ConfigMap", metadata={"name": name, **rest.pop("metadata", {})}, **rest)
+
+
+def condition(word: str) -> dict[str, Any]:
+    """A condition that is written `Type=Status:Reason@generation`."""
+    kind, _, rest = word.partition("=")
+    rest, _, seen = rest.partition("@")
+    status, _, reason = rest.partition(":")
+    found: dict[str, Any] = {"type": kind, "status": status}
+    return found | ({"reason": reason} if reason else {}) | ({"observedGeneration": int(seen)} if seen else {})

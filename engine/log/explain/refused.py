@@ -18,6 +18,7 @@ from phaseline.engine.nats.direct_get import gather, stored_ns
 from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.relations import with_all_above
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.schemas.records import Rejection, Transition, timestamp
 
@@ -28,7 +29,6 @@ MOST = 1_000
 """The most rejections, and the most events after them, that are looked at, so that one who asks does not wait."""
 SHOWN = 3
 """The most that are told, the last ones."""
-SNAPSHOT = "snapshot"
 OLD = ("stale",)
 """The reasons of rejections that say that something is older than what is shown."""
 

@@ -12,14 +12,14 @@ from typing import NamedTuple, cast
 import click
 
 from phaseline.engine.products.gitops.assess import assessed, merged
-from phaseline.engine.products.observe.manifest_files import Manifest, documents, read
+from phaseline.engine.products.observe.manifest_files import documents, read
 from phaseline.engine.surfaces.cli import options, render_assessment, terminal
 from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED
 from phaseline.machines.kinds.kubernetes.diff.ignore import no_effects
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest, group_kind
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.pairs import ApplicationAssessment, Pair, pair_up, repeats
 from phaseline.machines.kinds.kubernetes.profiles import NOT_ASSESSED, PROFILES, Profile
@@ -54,7 +54,7 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     " Without --live, the live objects come from there too. Needs phaseline[kubernetes].",
 )  # fmt: skip
 @click.option(
-    "--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    "--kubeconfig", type=options.FILE,
     help="With --server-side: this kubeconfig.  [default: KUBECONFIG, ~/.kube/config, or in-cluster]",
 )  # fmt: skip
 @click.option(

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 import click
 
 from phaseline.engine.log.when import A_MOMENT, When
-from phaseline.engine.products.levels import excuses as excuses_of_log
 from phaseline.engine.products.levels.fold.reckoning import (
     ENTITY,
     OBJECTIVE,
@@ -37,11 +36,9 @@ from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.cli.terminal import when_slow
 from phaseline.engine.surfaces.cli.timeline import GLYPHS
 from phaseline.engine.surfaces.client.client import Client
-from phaseline.engine.surfaces.client.entity_view import states_of
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.table import StateClass
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 SHOWN: Final = 10
 """How many rows, and how many outages, people see unless they ask for more."""
 PARTS: Final[dict[Part, str]] = {
@@ -93,7 +90,7 @@ def levels() -> None:
 @click.option("--by", type=options.ParsedText("grouping", _grouping), default=ENTITY, show_default=True,
               metavar="[entity|tree|kind|label=NAME]", help="What makes a row.")  # fmt: skip
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
-@click.option("--windows", "file", type=FILE, metavar="FILE",
+@click.option("--windows", "file", type=options.FILE, metavar="FILE",
               help="A file of rules of notices, whose windows are excused.")  # fmt: skip
 @click.option("--slice", "slice_", type=options.DURATION,
               help="Show the worst class in each piece of so long, such as 1d, from 00:00 UTC on.")  # fmt: skip
@@ -164,11 +161,9 @@ def excuse(settings: Settings, *, tree: str, start: When, end: When, why: str) -
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings, source=operator(settings)) as client:
             await similar_ids.tell_absent({"": client}, tree)
-            begin, until = await client.moment(start), await client.moment(end)
-            given = Excuse(tree, begin.time_ns, until.time_ns, why)
-            await excuses_of_log.give(states_of(await client.at()).installation, given, operator(settings))
+            given = await Levels(client).excuse(tree, start, end, why)
         terminal.say(f"excused: {tree}, {render.duration(given.end_ns - given.begin_ns)}")
 
     return terminal.run(work())
@@ -182,7 +177,7 @@ def excuses(settings: Settings, *, output: Output) -> int | None:
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = await excuses_of_log.all_of(states_of(await client.at()).installation)
+            found = await Levels(client).excuses()
         output.list(EXCUSES, found, excuse_map)
         if not found:
             terminal.say("nothing was excused")
@@ -198,9 +193,8 @@ def withdraw(settings: Settings, *, place: int, why: str) -> int | None:
     """Withdraw an excuse: its time counts again. The log keeps a note of that too."""
 
     async def work() -> None:
-        async with Client.open(settings) as client:
-            installation = states_of(await client.at()).installation
-            found = await excuses_of_log.withdraw(installation, place, why, operator(settings))
+        async with Client.open(settings, source=operator(settings)) as client:
+            found = await Levels(client).withdraw(place, why)
         terminal.say(f"withdrawn: {found.tree}, {render.duration(found.end_ns - found.begin_ns)}: {found.why}")
 
     return terminal.run(work())

@@ -13,7 +13,7 @@ import click
 
 from phaseline.engine.products.notices import story
 from phaseline.engine.products.notices.events import of_notices
-from phaseline.engine.products.notices.fold import read_rules, reasons
+from phaseline.engine.products.notices.fold import matching, read_rules
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.fold.telling import sentence
 from phaseline.engine.products.notices.story import NoticeStory
@@ -30,8 +30,6 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kinds.notices.notice import FREE
 from phaseline.schemas.errors import EntityUnknown, Exit, NotProvisioned
 from phaseline.schemas.records import Transition, nanoseconds, own_facets
-
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @asynccontextmanager
@@ -84,7 +82,7 @@ def list_(settings: Settings, *, closed: bool, output: Output) -> int | None:
         ("phaseline notices why node-down/4711 --json", "for programs"),
     ],
 )
-@click.option("--rules", "file", type=FILE, metavar="FILE",
+@click.option("--rules", "file", type=options.FILE, metavar="FILE",
               help="A file of rules. For each it is said why it is about the entity, or why not.")  # fmt: skip
 @entity_name.argument()
 @options.connected
@@ -143,7 +141,7 @@ async def about_entity(
 def _verdicts(kinds: Kinds, rules: Rules, record: Transition) -> Iterator[tuple[str, bool, str]]:
     now = time.time_ns()
     for rule in rules.rules:
-        yield rule.name, *reasons.why(kinds, rule, record, now)
+        yield rule.name, *matching.why(kinds, rule, record, now)
 
 
 def show_story(notices: Client, output: Output, found: NoticeStory) -> None:
@@ -164,10 +162,6 @@ def show_story(notices: Client, output: Output, found: NoticeStory) -> None:
         output.line("  none: nobody was told")
 
 
-def _said(because: Mapping[str, Any]) -> str:
-    return f": {because['said']}" if because["said"] else ""
-
-
 def _facts(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     cause, because = said.get("cause") or {}, said.get("because") or {}
     message = (said.get("said") or {}).get("message") or (said.get("said") or {}).get("reason")
@@ -178,7 +172,8 @@ def _facts(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "told", _time(said.get("opened"))
     yield "ended", f"{_time(said.get('ended'))}, {said.get('ended_as') or ''}" if said.get("ended") else ""
     yield "cause", _cause(said, cause) if cause else ""
-    yield "because", f"{because['about']} is {because['state']}{_said(because)}" if because else ""
+    told = f": {because['said']}" if because.get("said") else ""
+    yield "because", f"{because['about']} is {because['state']}{told}" if because else ""
     yield "held by", said.get("held_by") or ""
     window, by = said.get("window"), said.get("opened_by")
     yield "window", f"{window}, opened by {by}" if window and by else window or ""

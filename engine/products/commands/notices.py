@@ -31,7 +31,6 @@ from phaseline.engine.surfaces.client.client import Client
 from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import Exit
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 BACK = "back"
 """Until something is over: how long a notice is on hold."""
 WORDS: Final = {"begin": "BEGINS", "flapping": "FLAPPING", "reminder": "REMINDERS", "end": "ENDS"}
@@ -144,7 +143,7 @@ def release(*, taken: bool) -> tuple[str, Mapping[str, Any], str]:
         ("phaseline notices try --rules notices.yaml --from 7d --tree c1 --json", "one tree, for programs"),
     ],
 )
-@click.option("--rules", "file", type=FILE, required=True, metavar="FILE", help="The file of rules.")
+@click.option("--rules", "file", type=options.FILE, required=True, metavar="FILE", help="The file of rules.")
 @click.option("--from", "start", type=cells.START, default="30d", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @names.tree

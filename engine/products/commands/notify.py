@@ -22,8 +22,6 @@ from phaseline.engine.surfaces.cli.telemetry import options as telemetry_options
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command(
     cls=Page,
@@ -33,8 +31,8 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
         ("phaseline notify --rules notices.yaml --archive s3://backup/pl", "go on where the log was trimmed meanwhile"),
     ],
 )
-@click.option("--rules", "file", type=FILE, required=True, envvar="PHASELINE_RULES", show_envvar=True, metavar="FILE",
-              help="The file of rules. A change counts once the command is started again.")  # fmt: skip
+@click.option("--rules", "file", type=options.FILE, required=True, envvar="PHASELINE_RULES", show_envvar=True,
+              metavar="FILE", help="The file of rules. A change counts once the command is started again.")  # fmt: skip
 @click.option("--quiet", is_flag=True, envvar="PHASELINE_QUIET", show_envvar=True,
               help="Log warnings and errors only.")  # fmt: skip
 @telemetry_options

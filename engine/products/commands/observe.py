@@ -18,7 +18,6 @@ from phaseline.engine.products.observe.observer import Observer
 from phaseline.engine.products.observe.ownership import APPLICATION, LABEL, Ownership, Tracking
 from phaseline.engine.products.observe.stream import ObjectChange, live, read_text
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.surfaces.cli import options, publish_many, render, terminal
 from phaseline.engine.surfaces.cli.help import Page
@@ -165,7 +164,10 @@ def observe(
         else:
             async with Client.open(settings) as client:
                 sent = await client.publish_many(events(client), window=WINDOW, check=False)
-                _show(sent, output=output)
+            if output.is_data:
+                output.show(sent._asdict())
+            else:
+                render.show_line(render.text_of(publish_many.summary(sent)))
         _show_unowned(observer.unowned)
 
     return terminal.run(work())
@@ -179,13 +181,6 @@ def _show_unowned(unowned: Mapping[str, str]) -> None:
     for why, names in by_reason.items():
         more = f", and {len(names) - 3} more" if len(names) > 3 else ""
         terminal.say(f"left out: {', '.join(names[:3])}{more}: {why}")
-
-
-def _show(sent: PublishResult, *, output: Output) -> None:
-    if output.is_data:
-        output.show(sent._asdict())
-    else:
-        render.show_line(render.text_of(publish_many.summary(sent)))
 
 
 async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterator[dict[str, Any]]:

@@ -4,17 +4,17 @@ Belongs here: reading live objects, dry-run applies. Does not: the comparison of
 (`kinds.kubernetes.diff`), the connection (`observe.kubernetes_api`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine.products.observe import discovery
 from phaseline.engine.products.observe.discovery import Resource
 from phaseline.engine.products.observe.kubernetes_api import Unavailable, exchange, said
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest
 from phaseline.machines.kinds.kubernetes.masking import is_secret
 from phaseline.machines.kinds.kubernetes.pairs import key_of
 from phaseline.schemas.errors import SetupError
 
-Manifest = Mapping[str, Any]
 OK, NOT_FOUND = 200, 404
 
 

@@ -21,7 +21,6 @@ from phaseline.machines.built_in import installed
 from phaseline.schemas.errors import Exit, NameUnknown
 from phaseline.schemas.records import SECOND, timestamp
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 MINUTE = 60 * SECOND
 
 
@@ -34,7 +33,7 @@ MINUTE = 60 * SECOND
     ],
 )
 @click.argument("receiver")
-@click.option("--rules", "file", type=FILE, required=True, metavar="FILE", help="The file of rules.")
+@click.option("--rules", "file", type=options.FILE, required=True, metavar="FILE", help="The file of rules.")
 @click.option("--word", type=click.Choice(get_args(MessageWord)), default="begin", show_default=True,
               help="What the example is about.")  # fmt: skip
 @options.connected
@@ -75,7 +74,7 @@ def example(receiver: str, word: MessageWord) -> NoticeMessage:
     now = time.time_ns()
     is_over = word in ("end", "past")
     data = {
-        "severity": "info", "about": "cluster/example", "state": "{Failed,[]}", "trigger": "test",
+        "severity": "info", "about": "cluster/example", "state": "Failed", "trigger": "test",
         "said": {"reason": "Example", "message": "phaseline notices test sent this; nothing is wrong"},
         "cause": {"source": "phaseline notices test"}, "number": 0 if is_over else 1, "most": 1, "below": 0,
         "names": [] if is_over else ["cluster/example"], "since": timestamp(now - 5 * MINUTE),

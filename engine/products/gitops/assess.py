@@ -14,12 +14,12 @@ from phaseline.machines.kinds.kubernetes import assess as rules_of_assess
 from phaseline.machines.kinds.kubernetes.assess import Assessment
 from phaseline.machines.kinds.kubernetes.diff.differences import Difference
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult, not_assessed
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest
 from phaseline.machines.kinds.kubernetes.overrides import BadOverride, Overrides
 from phaseline.machines.kinds.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up, repeats
 from phaseline.schemas import bounds
 from phaseline.schemas.errors import InvalidInput
 
-Manifest = Mapping[str, Any]
 Rules = Overrides | Manifest | Iterable[Manifest]
 """Ignore rules and health scripts: one document, several documents, or `Overrides`.
 

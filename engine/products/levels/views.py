@@ -59,11 +59,12 @@ class Levels:
             return read_rules.read_file(windows, self._client.kinds).windows
         return read_rules.read(windows, self._client.kinds).windows
 
-    async def excuse(self, tree: str, start: When, end: When, why: str) -> None:
+    async def excuse(self, tree: str, start: When, end: When, why: str) -> Excuse:
         """Excuse a time of an entity and all below it, by a note in the log. Raises `InvalidInput`, `NotPermitted`."""
         begin, until = await self._client.moment(start), await self._client.moment(end)
         given = Excuse(tree, begin.time_ns, until.time_ns, why)
         await excuses.give(await self._installation(), given, self._client.default_source)
+        return given
 
     async def excuses(self) -> Sequence[Excuse]:
         """The excuses that stand, oldest first."""

@@ -5,7 +5,6 @@
 | `past` | rules on a part of the past: nothing is stored |
 | `notifier` | follows a log, and stores what rules make of it |
 | `taking_up` | what a notifier finds when it starts |
-| `clock` | until when nothing can come any more |
 | `events` | the installation of notices about another one, and what is stored there |
 | `troubles` | notices about receivers that fail, and a notifier that lags |
 | `running` | all of it in one process |

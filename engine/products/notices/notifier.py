@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from time import time_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.log.installation import Installation
@@ -18,12 +18,13 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.restored import identity as log_identity
 from phaseline.engine.log.watch import Watch
-from phaseline.engine.products.notices import clock
+from phaseline.engine.nats.direct_get import last_message_from_leader
 from phaseline.engine.products.notices.events import ChangesFor, event, events_of
 from phaseline.engine.products.notices.fold.following import PUT_BACK, RULE_CHANGED, FollowedLog, FollowedTo, looks_back
 from phaseline.engine.products.notices.fold.groups import NoticeEvent
 from phaseline.engine.products.notices.fold.rules import Rules
 from phaseline.engine.products.notices.taking_up import KnownNotices, known
+from phaseline.engine.publish.backlog import PartitionBacklog, first_waiting, owner_of
 from phaseline.engine.surfaces.client.client import Client
 from phaseline.engine.surfaces.client.reading_client import session_of
 from phaseline.engine.worker.stopping import unless_stopped
@@ -40,6 +41,8 @@ AGAIN = 1.0
 """Seconds after which a notifier that could not go on begins again."""
 SLOW = 60.0
 """Seconds behind the log from which on a notifier lags."""
+PROMPT = 0.4
+"""Seconds in which an owner answers that waits for no commit in doubt."""
 
 log = logs.get_logger(__name__)
 
@@ -67,7 +70,7 @@ class Notifier:
         self._place = self._at = self._record_ns = 0
         self._is_known = False
         """Whether the installation of notices knows that this log is followed."""
-        self._pending: clock.DecidedUntil | None = None
+        self._pending: DecidedUntil | None = None
         self._behind_since: float | None = None
         self.records = self.stored = 0
         """How many records were followed, and how many events stored."""
@@ -131,7 +134,7 @@ class Notifier:
             await unless_stopped(asyncio.sleep(LOOK), stop)  # until a worker has worked on it
             self._identity = await self._main.log_identity()
         own = await session_of(self._notices).installation()
-        while not stop.is_set() and await clock.settled(own) is None:
+        while not stop.is_set() and await settled(own) is None:
             await unless_stopped(asyncio.sleep(LOOK), stop)  # what a former notifier stored last counts
         found = await known(self._notices, self._prefix)
         end = (await self._main.moment("now")).place
@@ -223,7 +226,7 @@ class Notifier:
             self._pending = pending
         elif asyncio.get_running_loop().time() - self._looked >= LOOK:
             self._looked = asyncio.get_running_loop().time()
-            self._pending = await clock.settled(installation)  # it counts once all up to its place was taken
+            self._pending = await settled(installation)  # it counts once all up to its place was taken
             if self._pending is not None and read_to >= self._pending.place:
                 await self._tick(installation, following, read_to)
 
@@ -265,3 +268,50 @@ class Notifier:
             self._behind_since = None
         elif self._behind_since is None:
             self._behind_since = asyncio.get_running_loop().time()
+
+
+# ---- the clock of the server, which counts once nothing can come any more that was stored earlier
+
+
+class DecidedUntil(NamedTuple):
+    """All that was stored before a time, ns, is decided. place: of the last record that there is then."""
+
+    time_ns: int
+    place: int
+
+
+async def settled(installation: Installation) -> DecidedUntil | None:
+    """The time up to which no record can come any more; None if that is not known now.
+
+    Every partition has to have decided all that EVENTS holds of it.
+    """
+    wire, layout = installation.wire, installation.layout
+    time_ns = await installation.server_time()
+    answers = await asyncio.gather(*(_has_decided(installation, one) for one in range(layout.partitions)))
+    if not all(answers):
+        return None
+    message = await last_message_from_leader(wire, layout.log, f"{layout.prefix}.log.>")
+    return DecidedUntil(time_ns, 0 if message is None else message.sequence)
+
+
+async def _has_decided(installation: Installation, partition: int) -> bool:
+    """Whether all is decided that EVENTS holds of a partition now: as its owner says, or else as the streams do."""
+    events, stored = installation.layout.events, installation.subjects.stored(partition)
+    last = await last_message_from_leader(installation.wire, events, stored)
+    if last is None:
+        return True
+    owned = await _promptly(installation, partition)
+    if owned is not None and owned.waiting is not None and owned.position >= last.sequence:
+        return True
+    return await first_waiting(installation, partition) is None
+
+
+async def _promptly(installation: Installation, partition: int) -> PartitionBacklog | None:
+    """What the owner says; None if nobody answers, or if the answer waited for a commit in doubt."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    try:
+        owned = await owner_of(installation, partition)
+    except NoAnswer:
+        return None
+    return owned if loop.time() - begun < PROMPT else None

@@ -1,6 +1,6 @@
 """What there is to say of one notice, or of the notices about one entity: out of the installation of notices.
 
-Belongs here: reading it. Does not: why a rule selects no entity (`fold.reasons`), the layout (`surfaces.cli`).
+Belongs here: reading it. Does not: why a rule selects no entity (`fold.matching`), the layout (`surfaces.cli`).
 """
 
 from collections.abc import Mapping, Sequence

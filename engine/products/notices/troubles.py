@@ -50,7 +50,8 @@ class OwnTroubles:
         """Look now and then until `stop`."""
         while not stop.is_set():
             try:
-                await self.look(await self._now())
+                installation = await session_of(self._notices).installation()
+                await self.look(await installation.server_time())
             except (NoAnswer, ApiFailed) as error:
                 log.warning("troubles_unknown", error=str(error))
             await unless_stopped(asyncio.sleep(LOOK), stop)
@@ -66,9 +67,6 @@ class OwnTroubles:
         made = [each for one in events for each in events_of(one, 0)]
         if made:
             await self._notices.publish_many(made, check=False)
-
-    async def _now(self) -> int:
-        return await (await session_of(self._notices).installation()).server_time()
 
     # ---- what is wrong
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine import regular_files
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest
 from phaseline.schemas import yaml_text
 from phaseline.schemas.errors import InvalidInput
 
-Manifest = Mapping[str, Any]
 ENDINGS = (".yaml", ".yml", ".json")
 
 

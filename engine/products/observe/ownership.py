@@ -151,11 +151,7 @@ class Ownership:
         instance, named = _parts(tracking_id)
         if named is None or not _is(manifest, named):
             return "", f"it is a copy: its tracking id is that of another object, {tracking_id}"
-        return self._plain(instance), ""
-
-    def _plain(self, instance: str) -> str:
-        """The same name, without the namespace of Argo CD itself."""
-        return instance.removeprefix(f"{self.tracking.namespace}_")
+        return instance.removeprefix(f"{self.tracking.namespace}_"), ""
 
 
 def names_itself(manifest: Manifest) -> bool:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -27,6 +27,8 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.endings import state_for_people
 from phaseline.schemas.records import State, Transition
+
+Recorded = TypeVar("Recorded", "TransitionSpan", CellRecord[Any])
 
 
 @click.command(
@@ -51,7 +53,7 @@ def history(
             name = kind or await client.kind_of(entity_id)
             records = client.history(name, entity_id, clock=clock)
             if output.is_data:
-                await show_records(client.kinds, _to_the_end(records), None, output, lang)
+                await show_records(client.kinds, _from_the_first(records_of(records)), None, output, lang)
             else:
                 await _show(client, name, entity_id, records, output, lang)
             if isinstance(records, EventWatch):
@@ -68,26 +70,18 @@ async def _show(
     entity = await view.get(kind, entity_id)
     stale = (await view.stale([entity])).get((kind, entity_id))
     rows = output.rows(COLUMNS)
-    begins: float = inf  # with the clock `event`, the first record need not have the first version
-    async for some in lasting(records):
-        begins = min(begins, *(one.record.entity.version for one in some))
+    async for some in _from_the_first(lasting(records)):
         for one in some:
             rows.add(HistoryRow(client.kinds, one, one.record, language, stale, output.width))
     rows.settle()
-    _tell_missing(begins)
 
 
-async def _to_the_end(records: Watch[Transition]) -> AsyncGenerator[list[CellRecord[Any]], None]:
-    """The records for programs, which are told too what is missing before them."""
-    begins: float = inf
-    async for some in records_of(records):
+async def _from_the_first(records: AsyncIterator[list[Recorded]]) -> AsyncGenerator[list[Recorded], None]:
+    """The records; at their end it is said which versions are missing before the first one."""
+    begins: float = inf  # with the clock `event`, the first record need not have the first version
+    async for some in records:
         begins = min(begins, *(one.record.entity.version for one in some))
         yield some
-    _tell_missing(begins)
-
-
-def _tell_missing(begins: float) -> None:
-    """Say which versions are missing before the first one that was read."""
     if 1 < begins < inf:
         which = "version 1 is" if begins == 2 else f"versions 1 to {begins - 1} are"
         terminal.say(f"{which} no longer in the log: an archive has what is missing (--archive DIR)")
@@ -189,10 +183,6 @@ def _cause(row: HistoryRow) -> Text:
     return Text.assemble(render.cause(row.record), ": ", said) if said else render.cause(row.record)
 
 
-def _event(record: Transition) -> Text:
-    return Text(f"{record.cause.sequence} {record.cause.event}")
-
-
 def _attributes_changed(previous: Transition | None, record: Transition) -> str | None:
     """What a transition that left the state alone changed: `revision 2, context c2`. Lists and maps are left out."""
     if previous is None or record.before != record.after:
@@ -214,6 +204,6 @@ COLUMNS: Final[tuple[Column[HistoryRow], ...]] = (
     Column("LABEL", lambda row: row.label, worth=20, wraps=True),
     Column("FOR", lambda row: _how_long(row.lasting, row.stale), worth=50),
     Column("CAUSE", _cause, wraps=True),
-    Column("EVENT", lambda row: _event(row.record), worth=10),
+    Column("EVENT", lambda row: Text(f"{row.record.cause.sequence} {row.record.cause.event}"), worth=10),
     Column("MESSAGE", lambda row: row.message, worth=80, wraps=True),
 )

@@ -38,7 +38,7 @@ def _speed(text: str) -> float | str:
         ("phaseline log import day.plog.zst --prefix rehearsal", "into another installation"),
     ],
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=options.FILE)
 @click.option(
     "--speed",
     type=options.ParsedText("speed", _speed),

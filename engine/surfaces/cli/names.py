@@ -69,7 +69,7 @@ class NameType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         ]
 
     def _names(self, ctx: click.Context | None) -> Mapping[str, str]:
-        return self._known(chosen_kinds(ctx), _kind_of(ctx))
+        return self._known(chosen_kinds(ctx), None if ctx is None else ctx.params.get("kind"))
 
 
 class StateType(NameType):
@@ -91,11 +91,6 @@ class KindType(NameType):
 def chosen_kinds(ctx: click.Context | None) -> Kinds:
     """The kinds of the installation that the command line names."""
     return installed("" if ctx is None else ctx.params.get("prefix") or "")
-
-
-def _kind_of(ctx: click.Context | None) -> str | None:
-    """The kind that stands before on the command line."""
-    return None if ctx is None else ctx.params.get("kind")
 
 
 def _is_id(ctx: click.Context | None) -> bool:

@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -118,6 +119,8 @@ WORDS = ParsedText("words", lambda text: tuple(word.strip() for word in text.spl
 """Words separated by commas; none of them for an empty text."""
 WHEN = ParsedText("moment", read_when)
 """A `When` on the command line."""
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A file that is there."""
 
 
 class OneOfNumbers(click.Choice):  # type: ignore[type-arg]  # as above

@@ -17,8 +17,7 @@ from phaseline.engine.surfaces.telemetry.checks import ProbeCheck
 from phaseline.engine.surfaces.telemetry.class_readings import ClassReadings
 from phaseline.engine.surfaces.telemetry.endpoint import TEXT, ProbeAnswer, ProbeRequest
 from phaseline.engine.surfaces.telemetry.metric_table import Values
-from phaseline.engine.surfaces.telemetry.readings import of_program, readings
-from phaseline.engine.surfaces.telemetry.stream_readings import StreamReadings
+from phaseline.engine.surfaces.telemetry.readings import StreamReadings, of_program, readings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import libraries

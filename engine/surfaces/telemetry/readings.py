@@ -1,17 +1,22 @@
-"""The values of all metrics of a worker at one moment, read from its plain numbers.
+"""The values of the metrics of a worker at one moment: its plain numbers, and how the streams grow.
 
-Belongs here: names and labels for what a worker has counted. Does not: counting (`worker.measures`, `core.process`),
-asking the server about streams (`stream_readings`).
+Belongs here: names and labels for what a worker has counted, and for what the server says of the streams. Does not:
+counting (`worker.measures`, `core.process`), how many entities are in which class (`class_readings`).
 """
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from phaseline.engine.core.counts.by_source import BySource
 from phaseline.engine.core.counts.outcomes import Move, Outcomes
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.questions.answering import OUTCOMES
+from phaseline.engine.nats.stream_settings.fill import Fill
 from phaseline.engine.nats.wire import Wire
 from phaseline.engine.surfaces.telemetry.metric_table import MOST_ENTITIES, Value
 from phaseline.engine.worker.measures import CASCADES, FORMER, LOSSES, States, spread
@@ -21,6 +26,7 @@ from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.deadlines import counted_as, phase_of
 from phaseline.machines.language.table import DELETED
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.version import __version__
 
@@ -30,6 +36,12 @@ FROM_0 = ("fault", "repeat")
 """The reasons of which one rejection is worth an alert."""
 NO_SOURCE = "-"
 """The label of events that could not be read."""
+FRESH = 5.0
+"""Seconds for which an answer is used again, however often somebody asks."""
+PATIENCE = 2.0
+"""Seconds to wait for the server. Then the streams are left out."""
+NO_TIME = "0001-01-01"
+"""How the server writes the time of the first message where there is none."""
 
 Reading = tuple[str, Mapping[tuple[str, ...], Value]]
 """A metric, and its values by the values of its labels."""
@@ -175,3 +187,48 @@ def _of_each_entity(partitions: list[Partition], kind: str) -> Iterator[Reading]
         },
     )
     yield "phaseline_metrics_entities_dropped", {(kind,): sum(1 for _ in living)}
+
+
+# ---- the streams, of which one worker asks: the owner of the first partition
+
+
+class StreamReadings:
+    """What the server says about the streams."""
+
+    def __init__(self) -> None:
+        self._known: list[dict[str, Any]] = []
+        self._until = 0.0
+
+    async def read(self, installation: Installation) -> list[Reading]:
+        """The values; none where the server does not answer in time."""
+        if time.monotonic() > self._until:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    names = installation.layout.streams
+                    self._known = [await installation.wire.api(f"STREAM.INFO.{name}") for name in names]
+            except (TimeoutError, NoAnswer, ApiFailed, NotPermitted):
+                self._known = []
+            self._until = time.monotonic() + FRESH
+        return list(_of_streams(self._known))
+
+
+def _of_streams(known: list[dict[str, Any]]) -> Iterator[Reading]:
+    found: dict[str, dict[tuple[str, ...], Value]] = {}
+    for info in known:
+        for name, value in _of_stream(info):
+            found.setdefault(f"phaseline_stream_{name}", {})[info["config"]["name"],] = value
+    yield from found.items()
+
+
+def _of_stream(info: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    state, config = info["state"], info["config"]
+    yield "messages", state["messages"]
+    yield "bytes", state["bytes"]
+    yield "last_sequence", state["last_seq"]
+    if (limit := Fill.of(info).limit) > 0:
+        yield "limit_bytes", limit
+    if state["messages"] and not (first := str(state["first_ts"])).startswith(NO_TIME):
+        yield "first_timestamp_seconds", datetime.fromisoformat(first).timestamp()
+    others = (info.get("cluster") or {}).get("replicas") or ()
+    yield "replicas", config["num_replicas"]
+    yield "replicas_current", 1 + sum(bool(one.get("current")) for one in others)

@@ -48,12 +48,8 @@ def held_back(partitions: Sequence[Mapping[str, Any]], most: int) -> str | None:
     for index, one in enumerate(partitions):
         blocked += one.get("unavailable", 0) > one.get("max_unavailable", 0)
         if blocked > most:
-            return _text(index, one) if _some_wait(partitions[index:]) else None
+            return _text(index, one) if any(each.get("waiting", 1) for each in partitions[index:]) else None
     return None
-
-
-def _some_wait(partitions: Sequence[Mapping[str, Any]]) -> bool:
-    return any(one.get("waiting", 1) for one in partitions)
 
 
 def _text(index: int, one: Mapping[str, Any]) -> str:

@@ -17,8 +17,8 @@ from phaseline.machines.kinds.kubernetes.diff.normalize import last_applied, nor
 from phaseline.machines.kinds.kubernetes.health.plugins import revisions
 from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kinds.kubernetes.health.registry import HEALTH
-from phaseline.machines.kinds.kubernetes.health.result import Evidence, HealthResult
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind
+from phaseline.machines.kinds.kubernetes.health.result import HealthResult
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest, group_kind
 from phaseline.machines.kinds.kubernetes.observation import ObservedPair, gone, late, object_of
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import (
@@ -46,7 +46,6 @@ SHOWN = 10
 """How many differing paths an entity keeps; further ones are only counted."""
 LONGEST = 1_024
 """The most characters of a message that an entity keeps."""
-Manifest = Mapping[str, Any]
 
 FIELDS = (
     Field(
@@ -215,11 +214,11 @@ def note_expired(attributes: Attributes, _: RuleEvent) -> Attributes:
 def _told(health: HealthResult) -> Mapping[str, Any]:
     """The conditions on which a health rests, and those that say of a failure and do not decide."""
     told = {"evidence": health.evidence, "concerns": health.concerns}
-    return {name: [_condition(one) for one in found[:SHOWN]] for name, found in told.items() if found}
-
-
-def _condition(one: Evidence) -> Mapping[str, str]:
-    return {name: value[:LONGEST] for name, value in one._asdict().items() if value}
+    return {
+        name: [{name: value[:LONGEST] for name, value in one._asdict().items() if value} for one in found[:SHOWN]]
+        for name, found in told.items()
+        if found
+    }
 
 
 def _is_spared(health: HealthResult, found: Assessment, overrides: Overrides, subject: Manifest) -> bool:

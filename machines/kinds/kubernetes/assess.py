@@ -5,7 +5,7 @@ Belongs here: `assess`, which combines health and comparison and honours Argo CD
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -23,14 +23,13 @@ from phaseline.machines.kinds.kubernetes.health.registry import BuiltIn, judge, 
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult, not_assessed, unknown
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.table import KnownRule
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind, made_name
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest, group_kind, made_name
 from phaseline.machines.kinds.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, MISSING, SOURCE_ORDER, Profile
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.templates.shared_values import SHARED
 
-Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"
 NOT_COMPARED = "NotCompared"
 """Nothing was compared."""

@@ -12,7 +12,7 @@ import msgspec
 
 from phaseline.machines.kinds.kubernetes.diff.schemas import cut, type_of_schema
 from phaseline.machines.kinds.kubernetes.diff.types import FieldType
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, group_kind, is_cluster_wide
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest, group_kind, is_cluster_wide
 from phaseline.schemas.templates.shared_values import SHARED
 
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -20,7 +20,6 @@ FIELD = "kind_facts"
 """The field of an observation in which its observer sends them."""
 LONGEST = 100_000
 """The most characters of a schema in an event, as JSON. A longer one is left out."""
-Manifest = Mapping[str, Any]
 
 
 class KindFacts(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+Manifest = Mapping[str, Any]
+"""An object of Kubernetes, as it is or as Git declares it."""
 NO_NAMESPACE = "-"
 """What stands in an id in the place of a namespace."""
 MAPS = (dict, Mapping)

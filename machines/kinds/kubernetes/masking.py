@@ -9,12 +9,12 @@ from typing import Any
 
 from phaseline.machines.kinds.kubernetes.diff.differences import NONE, Difference
 from phaseline.machines.kinds.kubernetes.diff.ignore import IgnoreEffect
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest
 from phaseline.machines.kinds.kubernetes.secret_values import COPIES, FIELDS, raw_secret_in
 
 MASKED = "(secret)"
 """Stands for a value of a Secret."""
 UNTOLD = "it fails on this object; the reason is left out, because it may show a value of the Secret"
-Manifest = Mapping[str, Any]
 
 
 def is_secret(*sides: Any) -> bool:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from phaseline.machines.kinds.kubernetes.assess import Assessment, Manifest, assess
+from phaseline.machines.kinds.kubernetes.assess import Assessment, assess
 from phaseline.machines.kinds.kubernetes.health.registry import passed
 from phaseline.machines.kinds.kubernetes.health.result import HealthResult
 from phaseline.machines.kinds.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, NO_NAMESPACE, ManifestId
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, NO_NAMESPACE, Manifest, ManifestId
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.profiles import HEALTHY
 from phaseline.machines.language.endings import is_seen_gone

@@ -113,7 +113,7 @@ class Overrides(msgspec.Struct, frozen=True):
                 template = _map(spec.get("template"), f"{path}.template")
                 path = f"{path}.template.spec"
                 spec = _map(template.get("spec"), path)
-            rules = _list(spec.get("ignoreDifferences"), f"{path}.ignoreDifferences")
+            rules = _convert(spec.get("ignoreDifferences"), list[Any] | None, f"{path}.ignoreDifferences") or []
             return replace(self, rules=(*self.rules, *_rules(rules, f"{path}.ignoreDifferences")))
         return _with_own(self, document, where)
 
@@ -246,10 +246,6 @@ def _known_types(found: Any, where: str) -> tuple[KnownType, ...]:
 
 def _map(found: Any, where: str) -> Mapping[str, Any]:
     return _convert(found, dict[str, Any] | None, where) or {}
-
-
-def _list(found: Any, where: str) -> list[Any]:
-    return _convert(found, list[Any] | None, where) or []
 
 
 def _yaml(text: Any, where: str, notes: list[str]) -> Any:

@@ -7,17 +7,16 @@ roll-up (`rollup`), reading files.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from phaseline.machines.kinds.kubernetes.assess import Assessment, assess
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, made_name, present_group
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest, group_kind, made_name, present_group
 from phaseline.machines.kinds.kubernetes.masking import shown
 from phaseline.machines.kinds.kubernetes.overrides import Overrides
 from phaseline.machines.kinds.kubernetes.rollup import Member, Rollup, roll_up
 from phaseline.machines.language.scripts import ScriptRunner
 
-Manifest = Mapping[str, Any]
 UNTOLD_KINDS = KindsTold()
 
 

@@ -6,6 +6,6 @@ Belongs here: `rules` (what a file of rules says), `read_rules` and `read_receiv
 checking one), `bodies` (what receivers get), `fields` (its fields),
 `matching` (which entity a rule selects), `grouping` (what is one notice), `windows` (when no begin is told), `damping`
 (how often something changed), `groups` (a notice under way), `fold` (from records to events), `telling` (what an event
-says), `following` (where a program that starts goes on), `reasons` (why a rule is about an entity, or not). Does not:
+says), `following` (where a program that starts goes on). Does not:
 reading a log, the live one or the past (`engine.products.notices`), the command (`products.commands`).
 """

@@ -1,4 +1,4 @@
-"""Which entities and records a rule selects, and when somebody left what it is about.
+"""Which entities and records a rule selects, when somebody left what it is about, and why it is not about somebody.
 
 Belongs here: `Choice` against an entity or a record. Does not: what becomes one notice (`grouping`), times (`fold`).
 """
@@ -15,17 +15,13 @@ from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.language.contact import has_begun, silent_since
 from phaseline.machines.language.endings import is_left_behind
 from phaseline.machines.language.fields import free_attributes
+from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import DELETED, STALLED
-from phaseline.schemas.records import SIGNALS, Entity, Rejection, Transition, own_facets
+from phaseline.schemas.records import SECOND, SIGNALS, Entity, Rejection, Transition, own_facets
 
 LABELS = "labels"
 """The attribute in which some kinds keep a map of labels."""
-OVER = ("good", "excused", "gone")
-"""The classes that end a notice. What is busy or unknown leaves it as it is."""
-
 GONE = "gone"
-ENDS = ("good", "excused", GONE)
-"""The classes of what is over."""
 HEARD_AGAIN, UNWATCHED, NO_LONGER = "heard again", "no longer watched", "no longer concerned"
 """What is said where none of these is so: of silence, and of what is bad or under way, but not what a rule is about."""
 
@@ -47,12 +43,8 @@ def is_about(choice: Choice, entity: Entity) -> bool:
     return (
         (not choice.kinds or entity.kind in choice.kinds)
         and in_trees(choice.trees, entity.id)
-        and all(_has_label(entity.attributes, *label) for label in choice.labels)
+        and all(any(matches(glob, one) for one in values_of(entity.attributes, name)) for name, glob in choice.labels)
     )
-
-
-def _has_label(attributes: Mapping[str, Any], name: str, glob: str) -> bool:
-    return any(matches(glob, one) for one in values_of(attributes, name))
 
 
 def values_of(attributes: Mapping[str, Any], name: str) -> list[str]:
@@ -103,7 +95,7 @@ def left_as(kinds: Kinds, rule: Rule, entity: Entity) -> str:
         return found
     if rule.when.silent:
         return HEARD_AGAIN if has_begun(entity) else UNWATCHED
-    return found if found in ENDS else NO_LONGER
+    return found if found in ("good", "excused") else NO_LONGER
 
 
 def since(kinds: Kinds, rule: Rule, entity: Entity, time_ns: int) -> int:
@@ -141,3 +133,43 @@ def _ended(kinds: Kinds, classes: tuple[str, ...], record: Transition) -> bool:
     before = (*whole.facets[:index], earlier, *whole.facets[index + 1 :])
     was = class_of_facets(kind, before, entity.attributes)
     return was == "busy" and class_of_entity(kinds, entity) in classes
+
+
+# ---- in words
+
+
+def why(kinds: Kinds, rule: Rule, record: Transition, now_ns: int) -> tuple[bool, str]:
+    """Whether a rule is about an entity as its last record shows it, and why, in words. now_ns: the time."""
+    entity = record.entity
+    if unfit := next(_unfit(kinds, rule.when, record), None):
+        return False, unfit
+    if rule.when.is_of_happenings:
+        return True, "it tells what happens to it, each time"
+    if rule.unless is not None and holds(kinds, rule.unless, entity):
+        return False, "what stands under unless is so"
+    left = since(kinds, rule, entity, record.time_ns) + rule.lasting - now_ns
+    if left > 0:
+        return True, f"it has to last for {rule.lasting / SECOND:g} s: {left / SECOND:.0f} s more"
+    return True, "all that it asks is so"
+
+
+def _unfit(kinds: Kinds, choice: Choice, record: Transition) -> Iterator[str]:
+    """What a choice asks that is not so."""
+    entity = record.entity
+    if choice.kinds and entity.kind not in choice.kinds:
+        yield f"it is about {or_list(choice.kinds)}"
+    if not in_trees(choice.trees, entity.id):
+        yield f"it is about the trees {or_list(choice.trees)}"
+    if not is_about(choice._replace(kinds=(), trees=()), entity):
+        yield f"it is about the labels {or_list(tuple('='.join(one) for one in choice.labels))}"
+    if choice.is_of_happenings:
+        return
+    found = class_of_entity(kinds, entity)
+    if choice.classes and found not in choice.classes:
+        yield f"it is about what is {or_list(choice.classes)}, and this is {found}"
+    states = ", ".join(str(facet.state) for facet in own_facets(entity))
+    if choice.states and not any(one.selects_in(entity) for one in choice.states):
+        yield f"it is about other states, and this is {states}"
+    if not holds(kinds, choice._replace(classes=(), states=()), entity):
+        asked = [*choice.conditions, *(name for name in ("silent", "stalled", "left_behind") if getattr(choice, name))]
+        yield f"it is about what is {or_list(tuple(asked)).replace('_', ' ')}, and this is not"

@@ -72,7 +72,7 @@ def _mistakes(chosen: ReceiverType, found: Mapping[str, Any]) -> Iterable[str]:
             yield f"{name} must be a text, found {type(found[name]).__name__}"
     if isinstance(found.get("url"), str) and not has_secret(found["url"]):
         yield from url_mistakes(found["url"], allow_private=found.get("allow-private") is True)
-    yield from {"webhook": _of_webhook, "nats": _of_nats, "email": _of_email}.get(chosen, _nothing)(found)
+    yield from {"webhook": _of_webhook, "nats": _of_nats, "email": _of_email}.get(chosen, lambda _: ())(found)
     headers, labels = found.get("headers"), found.get("labels")
     for header in headers if isinstance(headers, Mapping) else ():
         if not _HEADER.match(str(header)) or str(header).lower() in OURS:
@@ -80,10 +80,6 @@ def _mistakes(chosen: ReceiverType, found: Mapping[str, Any]) -> Iterable[str]:
     for label in labels if isinstance(labels, Mapping) else ():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(label)) or label in ("alertname", "notice", "severity"):
             yield f"labels: {str(label)[:80]!r} can be no label of yours"
-
-
-def _nothing(_: Mapping[str, Any]) -> Iterable[str]:
-    return ()
 
 
 def _of_webhook(found: Mapping[str, Any]) -> Iterable[str]:

@@ -28,7 +28,8 @@ def data_of(group: NoticeGroup, head: Name | None, below: int, why: tuple[Name, 
     about = group.last if head is None else (head, group.members[head].said, None)
     found: dict[str, Any] = {
         "severity": group.rule.severity, "to": list(group.rule.to), "number": len(group.members), "most": group.most,
-        "below": below, "names": [*_names(group.members)], "kinds": dict(_kinds(group.members)),
+        "below": below, "names": [*_names(group.members)],
+        "kinds": dict(Counter(kind for kind, _ in group.members).most_common(NAMED)),
         "since": timestamp(group.since), "begins": group.begins, "flapping": group.is_flapping,
         "held_by": "" if group.held_by is None else "/".join(group.held_by),
         "window": "" if group.window is None else group.window.name,
@@ -61,10 +62,6 @@ def _names(members: Iterable[Name]) -> Iterable[str]:
         if room < 0:
             return
         yield f"{kind}/{entity_id}"
-
-
-def _kinds(members: Iterable[Name]) -> list[tuple[str, int]]:
-    return Counter(kind for kind, _ in members).most_common(NAMED)
 
 
 def _about(name: Name, said: Saying, was: Saying | None) -> dict[str, Any]:

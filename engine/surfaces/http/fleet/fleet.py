@@ -10,7 +10,7 @@ numbers, so that all entities can be sent, counted and filtered without looking 
 import weakref
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from phaseline.engine.surfaces.http.fleet.state_index import MOST, StateIndex
@@ -117,8 +117,8 @@ class LiveFleet:
         """All numbers, or those of one tree, ids in natural order, then by kind."""
         if root is None:
             if len(self._order) < len(self.last):  # two runs, each sorted: cheap
-                self._order = sorted([*self._order, *self._sorted(range(len(self._order), len(self.last)))],
-                                     key=self._keys.__getitem__)  # fmt: skip
+                new = sorted(range(len(self._order), len(self.last)), key=self._keys.__getitem__)
+                self._order = sorted([*self._order, *new], key=self._keys.__getitem__)
             return self._order
         numbers = self._roots.get(root, [])
         if self._sorted_roots.get(root) != len(numbers):
@@ -144,9 +144,6 @@ class LiveFleet:
             return list(self.below(ids[0]))
         wanted = {number for one in ids for number in self.below(one)}
         return [number for number in self.order() if number in wanted]
-
-    def _sorted(self, numbers: Iterable[int]) -> list[int]:
-        return sorted(numbers, key=self._keys.__getitem__)
 
     def _add(self, place: int, record: Transition) -> None:
         entity, number = record.entity, len(self.last)

@@ -16,12 +16,11 @@ from phaseline.machines.kinds.kubernetes.diff.merge import applied
 from phaseline.machines.kinds.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kinds.kubernetes.diff.types import ANY, FieldType, type_of
 from phaseline.machines.kinds.kubernetes.diff.versions import common, identity, in_one_version
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind, is_cluster_wide
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest, group_kind, is_cluster_wide
 from phaseline.machines.language.rules import Revision
 
 COMPARISON = Revision("kubernetes.comparison", 6)
 """Raise it when two objects differ at other places than before, or when ignore rules hide others."""
-Manifest = Mapping[str, Any]
 CLAIMS = "volumeClaimTemplates"
 
 

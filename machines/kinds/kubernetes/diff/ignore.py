@@ -93,17 +93,15 @@ def apply_ignores(
             found[:2] = [managed_fields.without_paths(side, paths) for side in found[:2]]
             effects.append(IgnoreEffect(rule, "manager", manager, tuple(pointer(path) for path in paths)))
     for rule in about:
-        effects += [_pointer_effect(rule, word, found) for word in rule.pointers]
+        effects += [
+            _applied(rule, "pointer", word, found, [_pointed(word, side) for side in found]) for word in rule.pointers
+        ]
     programs = [(rule, program) for rule in about for program in rule.programs]
     if programs:
         results = run([program for _, program in programs], found)
         for (rule, program), removed in zip(programs, results, strict=True):
             effects.append(_applied(rule, "jq", program, found, removed))
     return found, effects
-
-
-def _pointer_effect(rule: IgnoreRule, word: str, sides: list[Object]) -> IgnoreEffect:
-    return _applied(rule, "pointer", word, sides, [_pointed(word, side) for side in sides])
 
 
 def _applied(rule: IgnoreRule, how: How, word: str, sides: list[Object], results: Sequence[JqResult]) -> IgnoreEffect:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from phaseline.machines.kinds.kubernetes.diff.types import FieldType, type_of
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest
 from phaseline.schemas import codec
 
 Object = dict[str, Any]
-Manifest = Mapping[str, Any]
 ANNOTATION = "autoscaling.alpha.kubernetes.io/"
 """What begins the annotations in which autoscaling/v1 keeps what it has no field for."""
 

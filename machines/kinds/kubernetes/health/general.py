@@ -13,18 +13,17 @@ from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.health import polarity, words
 from phaseline.machines.kinds.kubernetes.health.result import Evidence, EvidenceAndConcerns, HealthResult, not_assessed
 from phaseline.machines.kinds.kubernetes.health.view import (
-    Manifest,
     ObjectView,
     conditions_in,
     evidence_of,
-    is_past,
     members,
     number,
+    parts_of,
     steps_of,
     text,
 )
 from phaseline.machines.kinds.kubernetes.health.words import DOUBT, FAILURE, PART, PAUSE, SUCCESS, WORK
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest
 from phaseline.machines.kinds.kubernetes.profiles import DEGRADED, HEALTHY, PAUSED, PROGRESSING, UNKNOWN
 
 NOTHING_KNOWN = "its status has no condition that is known"
@@ -150,13 +149,10 @@ def _fields(view: ObjectView) -> Iterator[StatusWord]:
         for name, value in labels.items() if isinstance(labels, MAPS) else ():
             if isinstance(value, str) and (means := polarity.of_label(name, value)):
                 yield StatusWord(means, Evidence(f"metadata.labels[{name}]", value))
-    for name, value in view.status.items():
-        if name != "conditions" and isinstance(value, list | dict) and not is_past(name):
-            yield from _parts(view, name)
-    if view.is_observed is False:
-        seen = text(view.status.get("observedGeneration"))
-        said = f"generation {view.generation} has not been observed yet, the last one that was is {seen}"
-        yield StatusWord(WORK, Evidence("observedGeneration", seen, message=said))
+    for name, _ in parts_of(view.status):
+        yield from _parts(view, name)
+    if (unobserved := view.unobserved) is not None:
+        yield StatusWord(WORK, unobserved)
 
 
 def _values(view: ObjectView, part: Manifest, where: str) -> Iterator[StatusWord]:
@@ -256,12 +252,8 @@ def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest
     """A map, and the maps in it, so many levels below it, each with its place."""
     if isinstance(part, MAPS):
         yield where, part
-        inside = [(f"{where}.{name}", one) for name, one in part.items() if name != "conditions" and not is_past(name)]
-    else:
-        inside = [(where, one) for one in part]
-    for name, one in inside if levels else ():
-        if isinstance(one, list | dict):
-            yield from _maps_in(one, name, levels - 1)
+    for name, one in parts_of(part) if levels else ():
+        yield from _maps_in(one, f"{where}.{name}" if name else where, levels - 1)
 
 
 def _paused(view: ObjectView) -> Iterator[StatusWord]:

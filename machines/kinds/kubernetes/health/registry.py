@@ -14,7 +14,7 @@ from phaseline.machines.kinds.kubernetes.health.autoscaling import autoscaler
 from phaseline.machines.kinds.kubernetes.health.general import by_general_rule
 from phaseline.machines.kinds.kubernetes.health.pods import job, pod
 from phaseline.machines.kinds.kubernetes.health.polarity import concerns_of
-from phaseline.machines.kinds.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
+from phaseline.machines.kinds.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kinds.kubernetes.health.result import (
     Evidence,
     HealthResult,
@@ -29,7 +29,7 @@ from phaseline.machines.kinds.kubernetes.health.workloads import daemon_set, dep
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.argo_kinds import is_argos
 from phaseline.machines.kinds.kubernetes.known.table import NO_STATUS, STATUSLESS, KnownRule, known_rule
-from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest, group_kind
 from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, HEALTHY, PROGRESSING, UNKNOWN, Profile
 from phaseline.machines.language.rules import Revision
 from phaseline.schemas.records import SECOND, nanoseconds

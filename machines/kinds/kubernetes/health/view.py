@@ -12,9 +12,8 @@ from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
 from phaseline.machines.kinds.kubernetes.health.words import PAST
-from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
+from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest
 
-Manifest = Mapping[str, Any]
 Get = Callable[["ObjectView"], Any]
 NAMES = (
     ("name",), ("parentRef", "name"), ("ancestorRef", "name"), ("branch",), ("clusterName",), ("clustername",),
@@ -61,9 +60,8 @@ class ObjectView:
     def every_condition(self) -> "Iterator[Manifest]":
         """The conditions of the object, and those of the parts of its status, and of the parts of these."""
         yield from self.all_conditions
-        for name, part in self.status.items():
-            if name != "conditions" and isinstance(part, list | dict) and not is_past(name):
-                yield from _conditions_below(part, 2)
+        for _, part in parts_of(self.status):
+            yield from _conditions_below(part, 2)
 
     @property
     def conditions(self) -> Mapping[str, Manifest]:
@@ -83,6 +81,15 @@ class ObjectView:
         """Whether the status is of the object's present generation; None if it does not say."""
         seen = number(self.status.get("observedGeneration"))
         return None if seen is None or self.generation is None else seen >= self.generation
+
+    @property
+    def unobserved(self) -> Evidence | None:
+        """What says that the present generation has not been observed; None if it was, or nothing says so."""
+        if self.is_observed is not False:
+            return None
+        seen = text(self.status.get("observedGeneration"))
+        said = f"generation {self.generation} has not been observed yet, the last one that was is {seen}"
+        return Evidence("observedGeneration", seen, message=said)
 
     @property
     def name(self) -> str:
@@ -106,9 +113,16 @@ def _conditions_below(part: list[Any] | dict[str, Any], levels: int) -> Iterator
         if isinstance(one, dict) and "conditions" in one:
             yield from conditions_in(one)
         if levels > 1 and isinstance(one, dict | list):
-            for name, below in one.items() if isinstance(one, dict) else (("", inner) for inner in one):
-                if name != "conditions" and isinstance(below, list | dict) and not is_past(name):
-                    yield from _conditions_below(below, levels - 1)
+            for _, below in parts_of(one):
+                yield from _conditions_below(below, levels - 1)
+
+
+def parts_of(part: Manifest | list[Any]) -> Iterator[tuple[str, Any]]:
+    """The maps and lists in a part of a status, each with its name: without conditions, and without what is over."""
+    named = part.items() if isinstance(part, MAPS) else (("", one) for one in part)
+    for name, one in named:
+        if name != "conditions" and isinstance(one, list | dict) and not is_past(name):
+            yield name, one
 
 
 @lru_cache(maxsize=8192)

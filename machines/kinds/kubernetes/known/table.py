@@ -7,7 +7,6 @@ what a test means (`tests_of_rows`), kinds without rows (`health.general`).
 
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.general import contradiction
 from phaseline.machines.kinds.kubernetes.health.polarity import concerns_of
@@ -15,10 +14,10 @@ from phaseline.machines.kinds.kubernetes.health.result import Evidence, HealthRe
 from phaseline.machines.kinds.kubernetes.health.view import ObjectView, getter, text
 from phaseline.machines.kinds.kubernetes.known.families import families
 from phaseline.machines.kinds.kubernetes.known.rows import NONE, KnownKind, ReadRow, wanted_of
+from phaseline.machines.kinds.kubernetes.manifest_id import Manifest
 from phaseline.machines.kinds.kubernetes.profiles import ALIASES, HEALTHY, PROGRESSING, Profile
 
 NO_STATUS = "no status has been reported yet"
-Manifest = Mapping[str, Any]
 
 # fmt: off
 STATUSLESS = frozenset((group, kind) for group, kinds in (
@@ -100,10 +99,8 @@ class KnownRule:
 
 def _stale(view: ObjectView, at: ObjectView, found: Iterable[Evidence]) -> Evidence | None:
     """What says that a success is not of the object's present generation; None if it is, or nothing says so."""
-    if view.is_observed is False:
-        seen = text(view.status.get("observedGeneration"))
-        said = f"generation {view.generation} has not been observed yet, the last one that was is {seen}"
-        return Evidence("observedGeneration", seen, message=said)
+    if (unobserved := view.unobserved) is not None:
+        return unobserved
     for one in found:
         condition = at.conditions.get(one.condition)
         if condition is not None and not at.is_current(condition):

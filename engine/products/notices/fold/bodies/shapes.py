@@ -141,7 +141,7 @@ def fields(message: NoticeMessage) -> dict[str, Any]:
         "id": message.id, "notice": message.notice, "thread": message.thread, "rule": message.rule,
         "word": message.word, "severity": message.severity, "title": title, "text": wording.text(message),
         "colour": "over" if message.is_over else message.severity, "receiver": message.receiver,
-        "state": wording.short(wording.states(str(data.get("state") or "")), wording.LINE),
+        "state": wording.short(str(data.get("state") or ""), wording.LINE),
         "reason": wording.short(str(said.get("reason") or ""), wording.LINE),
         "said": wording.short(str(said.get("message") or ""), wording.LINE),
         "number": data.get("number", 0), "below": data.get("below", 0),

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from phaseline.engine.products.notices.fold.bodies.message import MessageWord, NoticeMessage, time_of
+from phaseline.machines.language.endings import ASSUMED, TOLD
 from phaseline.schemas.records import SECOND, timestamp
 
 TITLE, TEXT, LINE = 150, 2_000, 300
@@ -27,10 +28,7 @@ TITLES: Final[Mapping[MessageWord, str]] = {
 }  # fmt: skip
 ENDED = {"good": "good again", "excused": "excused", "gone": "gone", "": "over"}
 """How a notice ended, in words."""
-NOT_SEEN = "[NotSeen]"
-"""What stands in the state of what is Deleted, though nobody saw that."""
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-_STATE = re.compile(r"\{([^{},]*),\[([^\[\]]*)\]\}")
 _BREAKS = re.compile(r"\s+")
 
 
@@ -38,9 +36,9 @@ def title(message: NoticeMessage) -> str:
     """One line that says what happened to what."""
     data = message.data
     words = {
-        "severity": message.severity.upper(), "what": _about(data), "state": states(str(data.get("state", ""))),
+        "severity": message.severity.upper(), "what": _about(data), "state": str(data.get("state", "")),
         "reason": _reason(message), "more": _more(message), "ended": _ended(data),
-        "lasting": _lasting(message), "late": _late(message),
+        "lasting": _lasting(message), "late": f" (told {span(message.late)} late)" if message.late else "",
     }  # fmt: skip
     shape = TITLES[message.word]
     rest = shape.format(**{**words, "what": "", "reason": ""})
@@ -88,7 +86,7 @@ def _reason(message: NoticeMessage) -> str:
     """The reason in brackets; of what nobody has heard of the state that it was in, too."""
     was = _before(message.data)
     reason = was["reason"] or ("" if message.word == "past" else _part(message.data, "said", "reason"))
-    state = states(was["state"]) if message.word == "past" else ""
+    state = was["state"] if message.word == "past" else ""
     return "".join(f" {one}" for one in (state, f"({reason})" if reason else "") if one)
 
 
@@ -106,10 +104,10 @@ def _why(data: Mapping[str, Any]) -> Iterator[str]:
         yield said
     was = _before(data)
     if was["state"]:
-        yield f"Was {': '.join(filter(None, (states(was['state']), was['reason'], was['message'])))}"
+        yield f"Was {': '.join(filter(None, (was['state'], was['reason'], was['message'])))}"
     if about := _part(data, "because", "about"):
         told = _part(data, "because", "said")
-        state = states(_part(data, "because", "state"))
+        state = _part(data, "because", "state")
         yield f"Because of {_named(about)} {state}" + (f": {told}" if told else "")
     source, actor = _part(data, "cause", "source"), _part(data, "cause", "actor")
     if source:
@@ -149,7 +147,7 @@ def _about(data: Mapping[str, Any]) -> str:
 
 def _ended(data: Mapping[str, Any]) -> str:
     found = str(data.get("ended_as") or "")
-    unseen = " (not seen)" if found == "gone" and NOT_SEEN in str(data.get("state", "")) else ""
+    unseen = " (not seen)" if found == "gone" and str(TOLD[ASSUMED]) in str(data.get("state", "")) else ""
     return ENDED.get(found, found) + unseen
 
 
@@ -158,10 +156,6 @@ def _lasting(message: NoticeMessage) -> str:
     ended = time_of(message.data, "ended") if message.is_over else message.now
     word = "after" if message.is_over else "for"
     return f" {word} {span(ended - since)}" if since and ended > since else ""
-
-
-def _late(message: NoticeMessage) -> str:
-    return f" (told {span(message.late)} late)" if message.late else ""
 
 
 def _named(name: str) -> str:
@@ -177,11 +171,6 @@ def _part(data: Mapping[str, Any], name: str, part: str) -> str:
 def _count(data: Mapping[str, Any], name: str) -> int:
     found = data.get(name)
     return found if isinstance(found, int) else 0
-
-
-def states(text: str) -> str:
-    """`Failed [Balance], Idle` from `{Failed,[Balance]}, {Idle,[Ok]}`."""
-    return _STATE.sub(lambda found: found[1] if found[2] in ("", "Ok") else f"{found[1]} [{found[2]}]", text)
 
 
 def span(time_ns: int) -> str:

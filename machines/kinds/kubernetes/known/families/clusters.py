@@ -36,6 +36,7 @@ BINDING = (
     Row("FullyApplied = False",                                       D,      argo=NONE),
     Row(".status = nothing",                                          P),
     Row("count(.status.aggregatedStatus[]) = 0",                      P,      message="no cluster has reported yet"),
+    Row("@.name != .status.aggregatedStatus[].clusterName",           P,      argo=NONE, each=".spec.clusters[]", message="it has not reported yet"),
     Row("count(.spec.clusters[]) != count(.status.aggregatedStatus[])", P),
     Row("@.health = Unhealthy",                                       D,      each=".status.aggregatedStatus[]", message="unhealthy"),
     Row("@.applied = false",                                          D,      each=".status.aggregatedStatus[]", argo=NONE, message="not applied: {@.appliedMessage}"),
@@ -45,7 +46,6 @@ BINDING = (
     Row(".status.schedulerObservedGeneration = something & .status.schedulerObservedGeneration < .metadata.generation", P, argo=NONE),
     Row("",                                                           H,      message="all clusters report that it is well"),
 )
-SCHEDULED = Row("@.name != .status.aggregatedStatus[].clusterName", P, argo=NONE, each=".spec.clusters[]", message="it has not reported yet")
 FAMILIES = (
     Family("Cluster API", "https://cluster-api.sigs.k8s.io/reference/api/crd-relationships", (
         KnownKind("cluster.x-k8s.io", "Cluster", (
@@ -161,16 +161,13 @@ FAMILIES = (
     Family("Karmada", "https://karmada.io/docs/reference/karmada-api/work-resources/resource-binding-v1alpha2/", (
         KnownKind("work.karmada.io", "ClusterResourceBinding", (
             Row(".spec.clusters = nothing",                           P),
-            *BINDING[:4],
-            SCHEDULED,
-            *BINDING[4:],
+            *BINDING,
         )),
         KnownKind("work.karmada.io", "ResourceBinding", (
-            *BINDING[:4],
-            SCHEDULED,
+            *BINDING[:5],
             Row(".spec.clusters = something & count(.spec.clusters[]) != count(.status.aggregatedStatus[])", P),
             Row(".spec.clusters = nothing & count(.spec.requiredBy[0].clusters[]) > count(.status.aggregatedStatus[])", P, argo=NONE),
-            *BINDING[5:],
+            *BINDING[6:],
         )),
         KnownKind("work.karmada.io", "Work", (
             Row("Applied = False",                                    D),
