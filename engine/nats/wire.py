@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple, Self
 
 from phaseline.engine import logs
@@ -21,6 +21,7 @@ from phaseline.engine.nats.connection import Callback, Connection, Taker, one_by
 from phaseline.engine.nats.frames import Headers
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import (
+    NatsUnreachable,
     NoAnswer,
     NoJetStream,
     NoResponders,
@@ -48,6 +49,10 @@ INBOXES = ("_INBOX.", "_INBOX_", "_R_.")
 """The beginnings of inboxes: plain ones, those with a user's prefix, and those of requests from another account."""
 QUIET = 60.0
 """Seconds in which one refusal to answer is logged."""
+MOST_ANSWERED = 200
+"""The most requests that are answered at the same time. Answering more would delay whatever else this process does."""
+BUSY = {frames.ERROR: "as many requests are answered here as may be: ask again", frames.CODE: "429"}
+"""The headers of the answer to a request beyond that."""
 
 
 class ReplySubjects:
@@ -60,8 +65,8 @@ class ReplySubjects:
     def __init__(self, inbox_prefix: str) -> None:
         """`inbox_prefix`: the prefix of the inboxes that workers of this installation use."""
         self._inboxes = (*INBOXES, f"{inbox_prefix}.")
-        self.refused = 0
-        self._logged = -QUIET
+        self.refused = self.turned_away = 0
+        self._logged = self._told = -QUIET
 
     def may_answer(self, subject: str, reply: str) -> bool:
         """Whether a request on `subject` that names `reply` is answered. If not, it is counted, and logged at times."""
@@ -72,6 +77,13 @@ class ReplySubjects:
             self._logged = time.monotonic()
             log.warning("reply_refused", subject=subject, reply=reply, refused=self.refused)
         return False
+
+    def turn_away(self, subject: str) -> None:
+        """Count a request that is not answered because too many are; log that at times."""
+        self.turned_away += 1
+        if time.monotonic() - self._told >= QUIET:
+            self._told = time.monotonic()
+            log.warning("request_turned_away", subject=subject, turned_away=self.turned_away)
 
 
 class _Waiting(NamedTuple):
@@ -384,14 +396,23 @@ class Wire:
         self._check_open()
         return await self._connection.subscribe_with(subject, one_by_one(callback), queue)
 
-    async def serve(self, subject: str, answer: Answering, queue: str = "") -> int:
-        """As `subscribe`, for requests: await `answer` for each that may be answered, in a task of its own."""
+    async def serve(self, subject: str, answer: Answering, queue: str = "", *, most: int | None = MOST_ANSWERED) -> int:
+        """As `subscribe`, for requests: await `answer` for each that may be answered, in a task of its own.
+
+        most: so many are answered at the same time, of all that ask on this connection; others get `BUSY` at once.
+        """
 
         def take(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
-            if self.replies.may_answer(subject, reply):
-                task = asyncio.ensure_future(answer(subject, data, block, reply))
-                self._answering.add(task)
-                task.add_done_callback(self._answered)
+            if not self.replies.may_answer(subject, reply):
+                return
+            if most is not None and len(self._answering) >= most:
+                self.replies.turn_away(subject)
+                with suppress(NatsUnreachable):
+                    self.publish(reply, b"{}", BUSY)
+                return
+            task = asyncio.ensure_future(answer(subject, data, block, reply))
+            self._answering.add(task)
+            task.add_done_callback(self._answered)
 
         return await self.subscribe(subject, take, queue)
 

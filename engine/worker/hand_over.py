@@ -40,7 +40,7 @@ async def listen(installation: Installation, partition: int, give: Give) -> int:
         with suppress(NatsUnreachable):
             wire.send(wire.frame(reply, KEPT if sequence is None else str(sequence).encode()))
 
-    return await wire.serve(installation.subjects.handing_over(partition), answer)
+    return await wire.serve(installation.subjects.handing_over(partition), answer, most=None)  # only workers ask
 
 
 async def ask(installation: Installation, partition: int, worker: str) -> int | None:

@@ -219,6 +219,17 @@ async def test_rejections_are_counted_by_actor_and_sent_again_by_another(known: 
     assert (cause["actor"], cause["extensions"]) == ("bob/ops", {"actor": "ann"})
 
 
+async def test_who_may_speak_as_some_sources_sends_nothing_of_others_again(known: Known, tmp_path: Path) -> None:
+    place = await refused_event(known, "ann")
+    limited = tokens.add(tmp_path / "tokens", "desk", ["read", "operate", "source:/desk"])
+    headers = {"authorization": f"Bearer {limited}"}
+    async with asyncio.timeout(60):
+        while (await known.api.http.get("/v1/counts", headers=headers)).status_code != 200:
+            await asyncio.sleep(0.02)  # the file of tokens is looked at each second
+    answer = await known.api.http.post(f"/v1/rejections/{place}/resend", headers=headers)
+    assert (answer.status_code, answer.json()["type"]) == (403, "urn:phaseline:problem:source-refused")
+
+
 async def test_retries_see_events_that_were_sent_in_somebodys_name(known: Known, shell: Shell) -> None:
     place = await refused_event(known, "ann")
     found = await known.get(f"/v1/rejections/{place}")

@@ -251,6 +251,24 @@ async def test_without_a_token(guarded: Guarded) -> None:
     assert (await http.get("/v1/nothing")).status_code == 404
 
 
+async def test_a_probe_tells_what_there_is_to_who_may_read_all(guarded: Guarded, working: Settings) -> None:
+    http = guarded.api.http
+
+    async def told(**headers: str) -> Any:
+        answer = await http.get("/readyz?verbose", headers=headers)
+        assert answer.status_code == 200
+        return answer.json()
+
+    assert (await told(**bearer(guarded.everything)))["entities"] == 3
+    for one in ({}, bearer(guarded.reader), bearer(guarded.publisher), bearer("phl_nothing")):
+        assert await told(**one) == {"status": "ok"}
+    assert await told(host="evil.example", **bearer(guarded.everything)) == {"status": "ok"}
+    async with http_server(working) as open_to_all:  # a page of another site that has a name of its own for it
+        http = open_to_all.http
+        assert (await told())["entities"] == 3
+        assert await told(host="evil.example") == {"status": "ok"}
+
+
 async def test_a_browser_logs_in(guarded: Guarded) -> None:
     http = guarded.api.http
     assert (await http.post("/v1/session")).status_code == 401

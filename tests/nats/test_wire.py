@@ -25,6 +25,7 @@ from phaseline.schemas.errors import (
 from tests.support import free_ports
 from tests.support.installation import EmbeddedServer, Settings, Wire
 from tests.support.own_installation import OwnInstallation
+from tests.support.patience import LIMIT
 from tests.support.raising import raises
 from tests.support.streams import gather
 from tests.support.tcp_proxy import Proxy, proxy_to
@@ -141,6 +142,30 @@ async def test_what_is_being_answered_ends_with_the_connection(wire: Wire, setti
         await ended.wait()
     with pytest.raises(RequestTimedOut):
         await asking
+
+
+async def test_more_requests_than_may_be_answered_at_once_are_refused_at_once(wire: Wire, settings: Settings) -> None:
+    subject, go_on, begun, most = f"{settings.prefix}.slow", asyncio.Event(), list[str](), 200
+
+    async def answer(_: str, data: bytes, __: bytes | None, reply: str) -> None:
+        begun.append(data.decode())
+        await go_on.wait()
+        wire.publish(reply, data)
+
+    await wire.serve(subject, answer)
+    await wire.serve(f"{subject}.own", answer, most=None)
+    async with Wire.open(settings) as other, asyncio.timeout(LIMIT):
+        asking = [asyncio.create_task(other.request(subject, b"%d" % n, timeout=LIMIT)) for n in range(1_000)]
+        own = asyncio.create_task(other.request(f"{subject}.own", b"own", timeout=LIMIT))
+        refused = await asyncio.gather(*asking[most:])
+        assert {one.headers["Nats-Service-Error-Code"] for one in refused} == {"429"}
+        while len(begun) < most + 1:  # what only workers ask is answered all the same
+            await asyncio.sleep(0.01)
+        go_on.set()
+        found = await asyncio.gather(*asking[:most], own)
+        assert [one.data.decode() for one in found] == [*map(str, range(most)), "own"] == begun
+        assert (await other.request(subject, b"later", timeout=LIMIT)).data == b"later"
+    assert wire.replies.turned_away == 800
 
 
 async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -> None:

@@ -33,6 +33,7 @@ def test_three_servers_know_each_other() -> None:
     assert set(SERVERS) == {"n1", "n2", "n3"}
     routes = ", ".join(f'"nats://{name}:6222"' for name in SERVERS)
     assert f"routes: [{routes}]" in CONFIGURATION
+    assert "request_queue_limit: 1000" in CONFIGURATION  # a reader's requests must not stop everything for minutes
     for name, service in SERVERS.items():
         assert service["command"] == ["--config", f"{FOLDER}/nats.conf", "--server_name", name]
         assert service["volumes"] == [

@@ -1,5 +1,6 @@
 """Who may: roles, tokens, hosts and sites (engine/surfaces/http/access)."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from starlette.requests import Request
 from phaseline.engine.surfaces.http.access import origin, tokens, trees
 from phaseline.engine.surfaces.http.access.access import Access, AccessSettings
 from phaseline.engine.surfaces.http.access.budgets import Budgets
-from phaseline.engine.surfaces.http.access.caller import LOCAL, TRY, BadRole, Caller, with_roles
+from phaseline.engine.surfaces.http.access.caller import LOCAL, NOBODY, TRY, BadRole, Caller, named, with_roles
+from phaseline.engine.surfaces.http.call import CallOf
 from phaseline.engine.surfaces.http.routes import ROUTES
 from phaseline.schemas.errors import BadSetting, EntityUnknown, InvalidInput, TreeUnknown
 from tests.support.raising import raises
@@ -33,6 +35,17 @@ def test_roles() -> None:
         caller.check_publish("c1/n")
     with raises(InvalidInput.not_allowed, match="it needs the role operate"):
         caller.check("operate")
+
+
+def test_who_is_named_as_a_token_spends_nothing_of_it() -> None:
+    def sender(caller: Caller) -> str:
+        return CallOf[Any](None, request(), {}, caller, (), Budgets()).sender
+
+    token = named(with_roles("agent", ["read", "publish"]))
+    namesake = replace(named(with_roles("agent", ["read"])), actor="", nameless="a token has the name")
+    assert sender(token) == "agent"
+    assert sender(namesake) not in {"agent", "10.0.0.7"}
+    assert (sender(LOCAL), sender(NOBODY)) == ("10.0.0.7", "10.0.0.7")
 
 
 @pytest.mark.parametrize(

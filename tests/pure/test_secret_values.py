@@ -22,6 +22,7 @@ VALUE = "hunter2-of-the-shop"
 CODED = base64.b64encode(VALUE.encode()).decode()
 PLAIN = {f"key-{number}": CODED for number in range(40)}
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mail", "namespace": "shop"}, "data": PLAIN}
+CONFIG_LINE = {"kind": "ConfigMap"}
 MASKED = "masked:0123456789abcdef0123456789abcdef"
 ID = "shop/shop/core:Secret/shop/mail"
 
@@ -41,6 +42,18 @@ def annotated(name: str, text: str) -> dict[str, Any]:
 
 
 RAW = secret(data={"password": CODED})
+LINES = f"apiVersion: v1\nkind: Secret\nstringData:\n  a: {VALUE}\n"
+TEXTS = {
+    "in lines": LINES, "with CRLF": LINES.replace("\n", "\r\n"), "with CR": LINES.replace("\n", "\r"),
+    "with a comment": LINES.replace("Secret", "Secret # of the shop"), "quoted": LINES.replace("kind", '"kind"'),
+    "quoted values": LINES.replace("stringData", "'stringData'"), "with a tag": LINES.replace("Secret", "!!str Secret"),
+    "in braces": f"{{apiVersion: v1, kind: Secret, stringData: {{a: {VALUE}}}}}",
+    "in braces in a list": f"items:\n- {{kind: Secret, data: {{a: {CODED}}}}}\n",
+    "a list": LINES.replace("kind: Secret", "kind: SecretList"), "inside YAML": f"a.yaml: |\n  {LINES.replace(chr(10), chr(10) + '  ')}",
+    "the second document": f"kind: ConfigMap\n---\n{LINES}", "JSON behind a line": f"---\n{json.dumps(RAW)}",
+    "lines of JSON": f"{json.dumps(CONFIG_LINE)}\n{json.dumps(RAW)}\n", "JSON with a mark": f"\ufeff{json.dumps(RAW)}",
+    "after many documents": "---\nkind: Pod\n" * 200 + f"---\n{LINES}",
+}  # fmt: skip
 RAW_PLACES: dict[str, tuple[dict[str, Any], str]] = {
     "live": ({"live": RAW}, "live"),
     "desired": ({"live": None, "desired": RAW}, "desired"),
@@ -58,7 +71,7 @@ RAW_PLACES: dict[str, tuple[dict[str, Any], str]] = {
         "resourceStatuses[0].res",
     ),
     "JSON in a text": ({"live": {"liveState": json.dumps(RAW)}}, "live.liveState"),
-    "YAML in a text": ({"values": f"kind: Secret\nstringData:\n  a: {VALUE}\n"}, "values"),
+    **{f"YAML in a text, {what}": ({"values": text}, "values") for what, text in TEXTS.items()},
     **{f"a copy in {name}": ({"live": annotated(name, json.dumps(RAW))}, "live") for name in COPIES},
     "a copy that cannot be read": ({"live": annotated(COPIES[2], "H4sIAAAAAAAA")}, "live"),
 }
@@ -89,6 +102,9 @@ def test_a_raw_secret_is_found(what: str, form: str) -> None:
         {"live": {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "Secret"}}},
         {"refs": [{"kind": "Secret", "name": "mail", "group": "", "version": "v1"}]},
         {"message": "kind: Secret was not found"},
+        {"message": "data: of the kind: Secret, which was not found"},
+        {"values": "valuesFrom:\n- kind: Secret\n  name: mail\n---\nkind: ConfigMap\ndata: {a: b}\n"},
+        {"values": json.dumps({"valuesFrom": [{"kind": "Secret", "name": "mail"}], "data": {"a": "b"}})},
         {"ignore": [{"kind": "Secret", "jsonPointers": ["/data/password"]}]},
     ],
 )

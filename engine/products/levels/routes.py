@@ -71,7 +71,7 @@ async def levels(call: Call) -> HttpAnswer:
         start, end, call.trees, values["kind"], *by, objective, windows, round(values["slice"] * SECOND),
         values["flaps"],
     )  # fmt: skip
-    async with service.places.taken():
+    async with service.places.taken(call.sender):
         found = await read_levels(service.client, asked)
     return HttpAnswer(levels_map(found, values["limit"]))
 

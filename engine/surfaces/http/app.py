@@ -128,7 +128,7 @@ class HttpApp:
                 return Response(status_code=304, headers={"ETag": tag, **headers})
         async with (
             self._service.reachable() if route.method == "GET" else nullcontext(),
-            self._service.traffic.past.taken() if _is_past(route, values) else nullcontext(),
+            self._service.traffic.past.taken(call.sender) if _is_past(route, values) else nullcontext(),
         ):
             answer = await route.handler(call)
         if isinstance(answer, HttpAnswer):

@@ -70,9 +70,12 @@ class CallOf(Generic[S]):
 
     @property
     def sender(self) -> str:
-        """Who sends the request: the name of the caller, or the address of one without a name."""
+        """Who sends the request: the name of the caller, or the address of one without a name.
+
+        One who is named as somebody else is, and so has no actor, spends nothing of theirs.
+        """
         if self.caller.roles and self.caller != LOCAL:
-            return self.caller.name
+            return self.caller.actor or f"{self.caller.name}, who cannot be named"
         return "" if self.request.client is None else self.request.client.host
 
     @property

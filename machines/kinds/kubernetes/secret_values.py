@@ -37,8 +37,16 @@ _LOOKS_RAW = re.compile(
 )
 
 
-_YAML_KIND = re.compile(r"""^[ \t-]*kind:[ \t]*["']?Secret["']?[ \t]*$""", re.MULTILINE)
-_YAML_VALUES = re.compile(r"^[ \t]*(data|stringData):", re.MULTILINE)
+_KEY = r"""(?:^[ \t-]*|[{,][ \t\n]*)["']?%s["']?[ \t]*:"""
+"""A key of a map in a text: at the beginning of a line, or in braces."""
+_TEXT_KIND = re.compile(
+    _KEY % "kind" + r"""[ \t]*(?:[!&]\S{0,64}[ \t]+)?["']?Secret(?:List)?["']?(?=[ \t]*(?:[,}]|$)|[ \t]+\#)""",
+    re.MULTILINE,
+)
+_TEXT_VALUES = re.compile(_KEY % "(?:data|stringData)", re.MULTILINE)
+DOCUMENTS = 100
+"""The most documents of a text that are looked at one by one. The rest counts as one."""
+_NEXT_DOCUMENT = re.compile(r"^---(?=[ \t]|$)", re.MULTILINE)
 
 
 class _Found(NamedTuple):
@@ -132,11 +140,17 @@ def _inside(found: _Found) -> Iterator[_Found]:
     elif isinstance(value, list):
         yield from (_Found(f"{path}[{index}]", one) for index, one in enumerate(value))
     elif isinstance(value, str) and "Secret" in value:
-        inner = _read_json(value)
-        if isinstance(inner, Mapping | list):
-            yield _Found(path, inner)
-        elif _YAML_KIND.search(value) and _YAML_VALUES.search(value):
-            yield _Found(path, {"data": value}, is_secret=True)
+        lines = value.replace("\r\n", "\n").replace("\r", "\n")
+        yield from (_in_text(path, one) for one in _NEXT_DOCUMENT.split(lines, DOCUMENTS - 1))
+
+
+def _in_text(path: str, text: str) -> _Found:
+    """What a document in a text holds: JSON, or YAML in any of its forms, which is judged by its looks."""
+    inner = _read_json(text)
+    if isinstance(inner, Mapping | list):
+        return _Found(path, inner)
+    is_secret = _TEXT_KIND.search(text) is not None and _TEXT_VALUES.search(text) is not None
+    return _Found(path, {"data": text} if is_secret else None, is_secret)
 
 
 def _coded(path: str, text: str) -> _Found:
@@ -153,8 +167,9 @@ def _coded(path: str, text: str) -> _Found:
 
 def _read_json(text: str) -> Any:
     """The value of a text that holds JSON; None of another text."""
+    text = text.lstrip("\ufeff \t\r\n")
     try:
-        if text.lstrip()[:1] not in {"{", "["}:
+        if text[:1] not in {"{", "["}:
             return None
         bounds.check_json_depth(text.encode(errors="replace"), bounds.FOREIGN)
         return json.loads(text)
@@ -172,7 +187,7 @@ def _unpacked(coded: str) -> Mapping[str, Any]:
 
 
 SECRETS = Ban(
-    "kubernetes.secrets", 1, may_hold_secret, raw_secret, raw_secret_in,
+    "kubernetes.secrets", 2, may_hold_secret, raw_secret, raw_secret_in,
     "is a Secret, or holds one, whose values are not masked: the event is erased, and nothing of it is kept."
     " Mask the values before publishing",
     unnamed=1,

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from phaseline.engine.surfaces.http.access import origin
 from phaseline.engine.surfaces.http.access.budgets import RATE, Budgets
-from phaseline.engine.surfaces.http.access.caller import LOCAL, READ, BadRole, Caller, Role, named, with_roles
+from phaseline.engine.surfaces.http.access.caller import LOCAL, NOBODY, READ, BadRole, Caller, Role, named, with_roles
 from phaseline.engine.surfaces.http.access.tokens import LOOK, Tokens
 from phaseline.schemas import libraries
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer, PhaselineError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COOKIE = "phaseline"
 """The cookie of a browser that has logged in: its token."""
 PROBES = ("/livez", "/readyz")
-"""Whoever looks after the process asks these by whatever name it has."""
+"""Whoever looks after the process asks these by whatever name it has, and learns no more by a name that is not ours."""
 BEARER = "bearer "
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -134,8 +134,12 @@ class Access:
 
     async def admit(self, request: Request, role: Role) -> Caller:
         """Who asks; raises one of our errors if they may not. role: what the request needs."""
-        if request.scope["path"] not in PROBES:
+        try:
             origin.check_host(request, self._hosts)
+        except InvalidInput:
+            if request.scope["path"] in PROBES:
+                return NOBODY
+            raise
         origin.check_site(request, self._hosts)
         if not self.is_asked:
             return LOCAL
@@ -155,7 +159,7 @@ class Access:
         except PhaselineError as error:
             if is_needed or not (InvalidInput.no_token.made(error) or NoAnswer.keys_unread.made(error)):
                 raise
-            return Caller("nobody", frozenset())
+            return NOBODY
 
     async def _whose(self, token: str | None) -> Caller:
         """Whose token it is; raises `InvalidInput.no_token`, `NoAnswer.keys_unread`."""

@@ -72,6 +72,11 @@ class Caller:
         if role in (PUBLISH, OPERATE) and self.nameless:
             raise InvalidInput.nameless(problem=self.nameless)
 
+    @property
+    def may_read_all(self) -> bool:
+        """Whether they may read about everything."""
+        return READ in self.roles and not self.trees
+
     def may_read(self, entity_id: str) -> bool:
         """Whether they may read about an entity."""
         return not self.trees or entity_id.partition("/")[0] in self.trees
@@ -95,6 +100,8 @@ class Caller:
 
 LOCAL = Caller("local", frozenset({"", READ, PUBLISH, OPERATE}))
 """Whoever reaches a server that asks for no token."""
+NOBODY = Caller("nobody", frozenset())
+"""Whoever has not said who asks, where that is not needed."""
 
 
 def named(caller: Caller) -> Caller:

@@ -42,10 +42,10 @@ def _described(name: str, service: Service) -> dict[str, Any]:
 
 
 async def readyz(call: CellsCall) -> HttpAnswer:
-    """Whether at least one cell is loaded and followed: 200, or 503."""
+    """Whether at least one cell is loaded and followed: 200, or 503. Who may not read everything learns no more."""
     problems = {name: one.problem for name, one in call.service.cells.items()}
     is_ready = None in problems.values()
     body: dict[str, Any] = {"status": "ok" if is_ready else "not ready"}
-    if call.values["verbose"]:
+    if call.values["verbose"] and call.caller.may_read_all:
         body |= {"cells": problems, "version": __version__}
     return HttpAnswer(body, status=200 if is_ready else 503)

@@ -20,12 +20,12 @@ TAKEN = 25
 
 
 async def pieces(
-    service: Service, topic: Topic, after: int, up_to: int, *, is_seated: bool = False
+    service: Service, topic: Topic, after: int, up_to: int, *, who: str, is_seated: bool = False
 ) -> AsyncIterator[tuple[int, list[PlacedJson]]]:
     """The records with after < place <= up_to, in chunks with the place up to which each is complete.
 
-    is_seated: whether it is for a stream. Who has a chunk may clear its list. Raises `NoAnswer` if the server is full,
-    or NATS is away for long meanwhile.
+    who: the caller. is_seated: whether it is for a stream. Who has a chunk may clear its list. Raises `NoAnswer` if the
+    server is full, or NATS is away for long meanwhile.
     """
     if up_to <= after:
         return
@@ -33,8 +33,9 @@ async def pieces(
     cause, last = 0, after
     installation = service.installation
     filters = topic.wanted.filters(installation)
-    reading = LogReading(installation, service.pulse, service.places, filters, after, is_seated=is_seated)
-    async with reading:
+    async with LogReading(
+        installation, service.pulse, service.places, filters, after, who=who, is_seated=is_seated
+    ) as reading:
         while (taken := await reading.take(TAKEN)) is not None:
             for stored in taken:
                 if stored.sequence > up_to:
@@ -56,9 +57,11 @@ async def pieces(
     yield up_to, found
 
 
-async def replayed(service: Service, topic: Topic, after: int, up_to: int) -> AsyncIterator[tuple[int, bytes]]:
+async def replayed(
+    service: Service, topic: Topic, after: int, up_to: int, who: str
+) -> AsyncIterator[tuple[int, bytes]]:
     """The same as frames: their places and bytes."""
-    async for place, found in pieces(service, topic, after, up_to, is_seated=True):
+    async for place, found in pieces(service, topic, after, up_to, who=who, is_seated=True):
         if found:
             data = Frame(place, tuple(found), topic.form).data
             found.clear()

@@ -44,7 +44,7 @@ async def livez(_: Call) -> HttpAnswer:
 
 
 async def readyz(call: Call) -> HttpAnswer:
-    """Whether the fleet is loaded and followed: 200, or 503."""
+    """Whether the fleet is loaded and followed: 200, or 503. Who may not read everything learns no more."""
     service = call.service
     try:
         fleet = await service.fleet()
@@ -52,7 +52,7 @@ async def readyz(call: Call) -> HttpAnswer:
     except PhaselineError as error:
         fleet, problem = None, str(error)
     body: dict[str, Any] = {"status": "ok" if problem is None else "not ready"}
-    if call.values["verbose"]:
+    if call.values["verbose"] and call.caller.may_read_all:
         body |= {
             "problem": problem, "connected": service.is_connected, "version": __version__,
             "place": None if fleet is None else fleet.place, "entities": 0 if fleet is None else len(fleet),

@@ -70,7 +70,8 @@ async def rejection(call: Call) -> HttpAnswer:
 async def resend(call: Call) -> HttpAnswer:
     """Send the event of a rejection again, byte for byte, in the name of the caller."""
     call.charge()
-    await _found(call, call.values["place"])
+    _, record = await _found(call, call.values["place"])
+    call.caller.check_source(record.cause.source)
     service, actor = call.service, call.caller.actor
     receipt = await single.resend(
         service.installation, call.values["place"], service.settings.request_timeout, actor=actor

@@ -156,7 +156,7 @@ async def lines(call: Call, topic: Topic, after: int, end: int, cell: str = "") 
     """
     head = b'{"cell":%s,' % codec.encode_json(cell) if cell else b"{"
     try:
-        async for _, found in replay.pieces(call.service, topic, after, end):
+        async for _, found in replay.pieces(call.service, topic, after, end, who=call.sender):
             data = b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
             found.clear()
             yield data
@@ -169,7 +169,7 @@ async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, l
     """The records of a range, at most `limit` and the rest of the last event; and how far they are complete."""
     found: list[frames.PlacedJson] = []
     place = max(after, end)
-    async for reached, pieces in replay.pieces(call.service, topic, after, end):
+    async for reached, pieces in replay.pieces(call.service, topic, after, end, who=call.sender):
         found += pieces
         if len(found) >= call.values["limit"]:
             place = reached
@@ -194,12 +194,12 @@ class Stream:
             yield frames.of_log(frame, note.number if note is not None and note.was_restored else 0)
 
     async def _frames(self) -> AsyncIterator[bytes]:
-        service = self.call.service
+        service, who = self.call.service, self.call.sender
         yield b"retry: %d\n\n" % random.randint(*RETRY)  # noqa: S311  # no secret
         with service.hub.reading(self.topic) as channel:
             while not self._is_over and self.place < (begins := self._end_of(channel)):
                 try:
-                    async for place, data in replay.replayed(service, self.topic, self.place, begins):
+                    async for place, data in replay.replayed(service, self.topic, self.place, begins, who):
                         yield data
                         self.place = place
                     self.place = begins
