@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.nats import frames
+from tests.support.owners import Message, batch_frames
 
 TEXT = st.text(st.characters(exclude_characters=" \r\n\t", exclude_categories=["Cs"]), min_size=1, max_size=9)
 HEADERS = st.dictionaries(
@@ -43,6 +44,18 @@ def test_frames_survive_being_cut_anywhere(messages: list[Any], cuts: list[int])
         parser.parse(rest[:cut])
         rest = rest[cut:]
     assert found == wanted
+
+
+@given(st.lists(st.tuples(TEXT, st.binary(max_size=40), HEADERS), max_size=8))
+def test_a_batch_is_frames_whose_sizes_are_bytes(messages: list[Any]) -> None:
+    stream = batch_frames("b", [Message(subject, data, tuple(some.items())) for subject, data, some in messages], 999)
+    for subject, data, some in messages:
+        line, _, stream = stream.partition(b"\r\n")
+        word, found, head, size = line.decode().split(" ")
+        assert (word, found, stream[int(head) : int(size) + 2]) == ("HPUB", subject, data + b"\r\n")
+        assert frames.read_headers(stream[: int(head)]).items() >= some.items()
+        stream = stream[int(size) + 2 :]
+    assert stream == b""
 
 
 def test_a_status_is_a_header_too() -> None:

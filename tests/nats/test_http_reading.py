@@ -1,6 +1,8 @@
 """Entities by HTTP: exact at a place, filtered, sorted, in pages, in columns (engine/surfaces/http)."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -11,7 +13,8 @@ from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.machines.docs import asyncapi
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.http_server import Api, as_json, http_server, maps
-from tests.support.installation import Settings, Wire, at_work, until_decided
+from tests.support.installation import LIMIT, Settings, Wire, at_work, until_decided
+from tests.support.installation import working as working_installation
 from tests.support.own_installation import Client
 from tests.support.random_events import RandomEvents, publish
 from tests.support.reading import AsOf
@@ -53,6 +56,31 @@ async def test_a_list_is_what_the_log_says_at_its_place(api: Api) -> None:
     whole, of_tree = await api.service.client.overview(), await api.get("/v1/overview", tree="c1")
     assert (whole.classes, whole.numbers) == (seen["classes"], seen["numbers"])
     assert [one["root"] for one in of_tree["trees"]] in (["c1"], [])
+    assert (seen["deciding"], of_tree["deciding"]) == ("all", "all")
+
+
+async def test_an_overview_says_that_nobody_decides(settings: Settings, wire: Wire) -> None:
+    async with AsyncExitStack() as worker:
+        await worker.enter_async_context(working_installation(settings, wire, KINDS))
+        async with http_server(settings) as served:
+            for wanted in ("all", "none"):
+                async with asyncio.timeout(LIMIT):
+                    while (await served.get("/v1/overview"))["deciding"] != wanted:
+                        await asyncio.sleep(0.1)
+                await worker.aclose()
+            assert "deciding" not in await served.get("/v1/overview", at="0")
+
+
+@SHARED
+async def test_what_changes_with_the_time_alone_is_never_kept(api: Api) -> None:
+    timed = ("/v1/overview", "/v1/overview?at=now", "/v1/entities?class=bad&for=1s", "/v1/entities?at=0.1s", "/v1/counts?at=00:00",
+             "/v1/changes", "/v1/changes?from=1h", "/v1/timeline/cluster/c1?from=1h")  # fmt: skip
+    for path in timed:
+        answer = await api.http.get(path)
+        assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store"), path
+        assert "etag" not in answer.headers, path
+    for path in ("/v1/overview?at=9", "/v1/entities?class=bad&for=1s&at=9", "/v1/changes?from=1&to=9"):
+        assert "immutable" in (await api.http.get(path)).headers["cache-control"], path
 
 
 @SHARED

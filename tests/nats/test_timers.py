@@ -278,6 +278,16 @@ async def test_it_fires_by_itself(wire: Wire, layout: Layout) -> None:
     await assert_log_is_the_fold(wire, layout, KINDS)
 
 
+async def test_names_may_have_any_characters(wire: Wire, layout: Layout) -> None:
+    fleet, names = RandomEvents(layout.prefix), ["d/节点-3", "d/é.1 🙂", "d/last"]
+    await publish(wire, [fleet.event("depot", "open", "d"), *(fleet.event("job", "order", name) for name in names)])
+    assert sorted(record.entity.id for record in await until_logged(wire, layout, "Waiting", 3)) == sorted(names)
+    await publish(wire, [fleet.event("job", "drop", name) for name in names])
+    await until_decided(wire, layout)
+    assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []
+    await assert_log_is_the_fold(wire, layout, KINDS)
+
+
 async def test_a_cancelled_one_does_not(wire: Wire, layout: Layout) -> None:
     fleet = RandomEvents(layout.prefix)
     await publish(wire, [*jobs(fleet, 3, patience=30.0), fleet.event("job", "drop", "d/1")])

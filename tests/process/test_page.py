@@ -5,6 +5,7 @@ browser (`test_page_modules`). `python3 dev.py browser` installs what these test
 """
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -39,11 +40,11 @@ async def client(api: Api, settings: Settings) -> AsyncIterator[Client]:
         yield opened
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_each_screen_shows_data_and_can_be_used_by_everybody(chromium: Any, api: Api, scheme: str) -> None:
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+async def test_each_screen_can_be_used_by_everybody(chromium: Any, api: Api, scheme: str, width: int) -> None:
     total = (await api.get("/v1/counts"))["total"]
     found = {}
-    async with browser.tab(chromium, scheme=scheme) as tab:
+    async with browser.tab(chromium, width, scheme=scheme) as tab:
         for screen in SCREENS:
             await tab.goto(f"{api.url}/{screen}")
             assert await tab.page.evaluate(COUNT) == total
@@ -65,6 +66,22 @@ async def test_the_first_screen_begins_with_what_is_bad(chromium: Any, api: Api,
             assert await tab.page.evaluate(f"document.querySelector('.bad-now').{top} <= {left} + 20")
             heights = "[...document.querySelectorAll('.bad-now .row')].map((one) => one.offsetHeight)"
             assert max(await tab.page.evaluate(heights)) < 45  # each cause is one line, and below it its reason
+            assert tab.errors == []
+
+
+async def test_the_first_screen_says_that_nobody_decides(chromium: Any, settings: Settings, wire: Wire) -> None:
+    said = "No worker runs: what happens now is not decided"
+    async with AsyncExitStack() as worker:
+        await worker.enter_async_context(installation_with_history(settings, wire, events=9, clusters=1))
+        async with http_server(settings) as served, browser.tab(chromium) as tab:
+            await tab.goto(f"{served.url}/now")
+            await tab.sees("c0")
+            assert not await tab.page.get_by_text(said).is_visible()
+            await worker.aclose()
+            await tab.goto(f"{served.url}/now")
+            await tab.sees(said)
+            await tab.goto(f"{served.url}/workers")
+            await tab.sees("No worker runs. Start one")
             assert tab.errors == []
 
 

@@ -53,6 +53,14 @@ def test_every_example_is_a_value() -> None:
                 one.read(str(one.example))
 
 
+def test_every_default_is_of_the_type_that_the_description_says() -> None:
+    types = {"string": str, "integer": int, "boolean": bool}
+    for path in openapi.document(ROUTES)["paths"].values():
+        for operation in path.values():
+            for schema in [one["schema"] for one in operation["parameters"]]:
+                assert "default" not in schema or type(schema["default"]) is types[schema["type"]], schema
+
+
 def test_the_router_finds_ids_with_slashes() -> None:
     router = Router(ROUTES)
     route, found = router.find("GET", "/v1/entities/node/c1/pool-a/n7")

@@ -62,7 +62,8 @@ def counts(
     counts below the bundles with an error.
     """
     if (entity_id is None) is not bool(clusters):
-        raise click.UsageError("give either ID or --cluster")
+        both = "not both" if clusters else "as in `phaseline counts c1`; `phaseline overview` counts everything"
+        raise click.UsageError(f"give either ID or --cluster, {both}")
 
     async def work() -> None:
         async with undecided.reading(settings, entity_id, at) as client:

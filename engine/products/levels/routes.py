@@ -24,7 +24,7 @@ BY = Parameter("by", "what makes a row: `entity`, `tree`, `kind`, or `label=NAME
 GOAL = Parameter("objective", "the share of the time in which it should be available, in percent",
                  default=str(OBJECTIVE), example="99.5")  # fmt: skip
 SLICE = Parameter("slice", "the times of each piece of so long too, from 00:00 UTC on: `1h`, `1d`", "duration",
-                  default=0.0, example="1h")  # fmt: skip
+                  default="0s", example="1h")  # fmt: skip
 WINDOWS = Parameter("windows", "windows that are excused, as JSON: what stands under `windows` in a file of rules",
                     example='[{"name":"night","cron":"0 2 * * SUN","for":"3h"}]')  # fmt: skip
 FLAPS = Parameter("flaps", "only who flaps, the most often first", "flag", default=False)

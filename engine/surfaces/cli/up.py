@@ -117,7 +117,7 @@ def welcome(server: EmbeddedServer, workers: int, url: str, *, kept: bool, goes_
     if server.key is None:
         yield "  access   every user of this machine"
     else:
-        yield f"  access   only you; other NATS clients need the key {server.key.path}"
+        yield f"  access   only you; other NATS clients need the key {server.data / server.key.path.name}"
     yield f"  workers  {workers}; each takes a share of the trees"
     if url:
         yield f"  page     {url}, with the API under /v1"

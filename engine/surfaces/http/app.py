@@ -121,7 +121,9 @@ class HttpApp:
         values = parameters.read(route.parameters, given, in_path)
         call = CallOf(self._service, request, values, caller, tuple(sorted(given)), self._access.budgets)
         known = request.headers.get("if-none-match", "")
-        if known and "at" in values and not any(values.get(name) is not None for name in ("at", "min", "continue")):
+        is_timed = route.changes_with_time(values)
+        is_present = "at" in values and not any(values.get(name) is not None for name in ("at", "min", "continue"))
+        if known and is_present and not is_timed:
             place = await self._service.present()
             if place is not None and (tag := self._tag(call, place)) in known:
                 headers = {"Cache-Control": self._access.cached(REVALIDATED), "Vary": self._access.varying}
@@ -132,15 +134,17 @@ class HttpApp:
         ):
             answer = await route.handler(call)
         if isinstance(answer, HttpAnswer):
-            return await self._sent(call, answer)
+            return await self._sent(call, answer, is_timed=is_timed)
         answer.status_code = 404 if is_missing else answer.status_code
         return answer
 
-    async def _sent(self, call: CallOf[Served], answer: HttpAnswer) -> Response:
-        headers = dict(answer.headers)
+    async def _sent(self, call: CallOf[Served], answer: HttpAnswer, *, is_timed: bool) -> Response:
+        """The response. is_timed: whether it may be another one at any time, so that nobody may keep it."""
+        headers = {**answer.headers, **({"Cache-Control": "no-store"} if is_timed else {})}
         body = answer.body if isinstance(answer.body, bytes) else codec.encode_json(answer.body)
         if answer.moment is not None:
             body = _with_moment(answer.moment, body, is_timed=isinstance(answer.body, dict) and "time" in answer.body)
+        if answer.moment is not None and not is_timed:
             headers["ETag"] = tag = self._tag(call, answer.moment.place)
             headers["Cache-Control"] = self._access.cached(FOR_EVER if answer.is_past else REVALIDATED)
             headers["Vary"] = self._access.varying

@@ -71,6 +71,11 @@ class Parameter:
         return value
 
 
+def moves_on(when: str | None) -> bool:
+    """Whether a text names another moment as time goes by: `15m`, `03:12`. Now does so with the log alone."""
+    return when is not None and not when.isdecimal() and (seconds_of(when) is not None or when[2:3] == ":")
+
+
 def _moment(text: str) -> str:
     """The text itself, once it is known to name a moment. In a query, a `+` that is not encoded is a blank."""
     text = text.replace(" ", "+")
@@ -86,7 +91,10 @@ def _moment(text: str) -> str:
 def read(parameters: Sequence[Parameter], given: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
     """The values of all parameters, defaults included; raises `InvalidInput` for what is unknown, wrong or twice."""
     known = {one.name: one for one in parameters if not one.is_path}
-    values: dict[str, Any] = {one.name: () if one.many else one.default for one in known.values()}
+    values: dict[str, Any] = {
+        one.name: () if one.many else one.read(one.default) if isinstance(one.default, str) else one.default
+        for one in known.values()
+    }
     seen = set[str]()
     for name, text in given:
         if name not in known:

@@ -6,16 +6,17 @@ routes that products name, and refusing those that do not fit. Does not: the han
 """
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+from phaseline.engine.log.when import NOW
 from phaseline.engine.surfaces.http.access import session
 from phaseline.engine.surfaces.http.access.caller import TRY, Role
 from phaseline.engine.surfaces.http.call import Handler
 from phaseline.engine.surfaces.http.intake import events
 from phaseline.engine.surfaces.http.intake.bodies import BATCH_JSON
 from phaseline.engine.surfaces.http.live.frames import COLUMNS, RECORDS
-from phaseline.engine.surfaces.http.parameters import TRUE, Parameter
+from phaseline.engine.surfaces.http.parameters import TRUE, Parameter, moves_on
 from phaseline.engine.surfaces.http.reading import about, entities, installation, past, rejections, transitions
 from phaseline.machines.language.product import Product, load
 from phaseline.machines.language.table import CLASSES
@@ -53,6 +54,15 @@ class Route(NamedTuple):
     is_across: bool = False
     """Whether its answer takes in other trees than that of its `id`, so that readers of some trees may not ask."""
 
+    is_timed: bool = False
+    """Whether its answer of the present changes with the time alone."""
+
+    def changes_with_time(self, values: Mapping[str, Any]) -> bool:
+        """Whether the same request has another answer later, though nothing was committed."""
+        named = [values.get(one.name) for one in self.parameters if one.type == "moment"]
+        is_present = all(one in (None, NOW) for one in named)
+        return any(map(moves_on, named)) or (is_present and (self.is_timed or bool(values.get(FOR.name))))
+
     def needs(self, query: Iterable[tuple[str, str]]) -> Role:
         """The role that a request with this query needs."""
         is_dry = any(name == DRY_RUN.name and value.lower() in TRUE for name, value in query)
@@ -73,7 +83,7 @@ CONDITION = Parameter("condition", "only with this condition; of several, all mu
 LABEL = Parameter("label", "a selector as kubectl has, over attributes and labels: `a=b`, `a in (x,y)`, `!a`")
 CLASS = Parameter("class", "only entities of this class, or of several", many=True, options=CLASSES, example="bad")
 FOR = Parameter("for", "only what has been in its class for so long, whatever states it had in it: `90s`, `10m`, `2h`",
-                "duration", default=0.0, example="0s")  # fmt: skip
+                "duration", default="0s", example="0s")  # fmt: skip
 SORT = Parameter("sort", "the field or attribute to sort by, instead of the id", example="since")
 CONTINUE = Parameter("continue", "where the former page ended: all pages are of one place")
 LIMIT = Parameter("limit", "the most items of one page", "integer", default=500, least=1, most=10_000, example=100)
@@ -118,7 +128,7 @@ ROUTES: tuple[Route, ...] = (
           (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/overview", "getOverview", entities.overviewed,
           "What is bad now, since when and because of what; and what else calls for somebody.",
-          (TREE, NAMED, SYMPTOMS, AT, MIN), problems=READ),
+          (TREE, NAMED, SYMPTOMS, AT, MIN), problems=READ, is_timed=True),
     Route("GET", "/v1/columns", "listColumns", entities.all_columns,
           "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/why/{kind}/{id}", "explainEntity", past.why,

@@ -62,7 +62,7 @@ export function fill(parent, ...children) {
 // Both words of a state: its label, and its name where that says more.
 export function bothWords(state) {
 	const word = stateWord(state);
-	return [stateMark(state), word === stateName(state) ? null : small(` ${word}`)];
+	return [stateMark(state), [word, word.replace(" [Ok]", "")].includes(stateName(state)) ? null : small(` ${word}`)];
 }
 
 // The same, by changing what is there: the focus stays.

@@ -31,7 +31,7 @@ export class Header {
 		const links = SCREENS.filter((one) => one === screen || (one !== "entity" && (one !== "workers" || !session.trees.length)));
 		const href = (one) => (one === "entity" ? location.pathname + location.search : router.to(one));
 		refill(this.element,
-			el("a.brand", { href: router.to("now") }, el("img", { src: "/page/icon.svg", alt: "" }), el("span", "Phaseline")),
+			el("a.brand", { href: router.to("now"), aria: "Phaseline" }, el("img", { src: "/page/icon.svg", alt: "" }), el("span", "Phaseline")),
 			el("nav", { aria: t("screens") }, el("ul", links.map((one) => el("li", el("a", { href: href(one), "aria-current": one === screen ? "page" : null }, t(one)))))),
 			el("span.grow"),
 			el("button.find", { aria: t("search"), onclick: () => openPalette(app) }, glyph("look"), el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),

@@ -11,6 +11,7 @@ const [LATELY, SHOWN] = [900, 12];
 
 export function open(app, root) {
 	const top = el("div.top.bar.line");
+	const undecided = el("p.top.unknown", { role: "status" });
 	const body = el("div.left");
 	const [bad, counts, lately, silent] = ["badNow", "kindsStates", "lately", "silentPlaces"].map((word) => el("section.block", { aria: t(word) }));
 	const side = new Side(app);
@@ -21,7 +22,7 @@ export function open(app, root) {
 	const beside = panel(side.element, bad, lately, silent, counts);
 	beside.classList.add("flat");
 	bad.classList.add("bad-now");
-	root.append(top, el("div.columns", body, beside));
+	root.append(top, undecided, el("div.columns", body, beside));
 	const found = new Troubles(app);
 	const [list, few] = [new TroubleList(app, found), new TroubleList(app, found, SHOWN)];
 	const badHead = el("h2");
@@ -45,8 +46,10 @@ export function open(app, root) {
 			Object.assign(map, { selected, only: CLASSES.indexOf(query.class) });
 			map.draw(store, query.kind ?? "");
 		}
-		bad.hidden = view === "table" || !found.list;
-		fill(badHead, t("badNow"), found.known ? el("span.soft", num(found.number)) : small(t("loading")));
+		bad.hidden = view !== "map";
+		fill(badHead, t("badNow"), found.known ? el("span.soft", num(found.number)) : found.list && small(t("loading")));
+		undecided.hidden = !found.undecided;
+		refill(undecided, found.undecided && t(found.undecided));
 		if (!bad.hidden) few.draw();
 		refill(counts, kinds(app, tally));
 		refill(lately, changes(app));

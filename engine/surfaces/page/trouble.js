@@ -12,9 +12,10 @@ const [SHOWN, MOST, LARGE] = [12, 2000, 20_000];
 const [SOON, LATER, STILL] = [2000, 10_000, 500];
 
 // What is bad by cause, as the server groups it. number: of all. named: by kind/id. known: for what is shown.
+// undecided: the word for events that no worker decides.
 export class Troubles {
 	constructor(app) {
-		Object.assign(this, { app, list: null, number: 0, named: new Map(), asked: 0, next: 0, asking: false, known: false });
+		Object.assign(this, { app, list: null, number: 0, named: new Map(), asked: 0, next: 0, asking: false, known: false, undecided: "" });
 	}
 
 	// Ask, if it is time. all: every one, not only the first.
@@ -37,6 +38,7 @@ export class Troubles {
 		if (!found.length) this.next = Math.min(this.next, Date.now() + SOON);
 		if (key !== this.key || !found.length) return;
 		this.known = true;
+		this.undecided = found.some(([, one]) => one.deciding === "none") ? "noWorkerNow" : found.some(([, one]) => one.deciding === "some") ? "someWait" : "";
 		if (at) this.next = Infinity;
 		this.number = found.reduce((sum, [, one]) => sum + one.numbers.troubles, 0);
 		this.list = found.flatMap(([cell, one]) => one.troubles.map((each) => this.#trouble(each, cell))).sort((a, b) => a.since - b.since);

@@ -203,6 +203,8 @@ export const WORDS = {
 	growth: ["Per second", "每秒"],
 	tables: ["Tables", "状态表"],
 	version: ["Version", "版本"],
+	noWorkerNow: ["No worker runs: what happens now is not decided, and not shown. Start one: phaseline worker", "没有工作进程：现在发生的事未被处理，也不会显示。请启动：phaseline worker"],
+	someWait: ["Some workers do not answer: what happens in their trees is not shown yet.", "部分工作进程没有应答：其树中发生的事尚未显示。"],
 	noWorker: ["No worker runs. Start one: phaseline worker", "没有工作进程。请启动：phaseline worker"],
 	needs: ["This needs the role {role}.", "需要角色 {role}。"],
 	notKnown: ["This user may not see it.", "此用户无权查看。"],

@@ -35,7 +35,7 @@ export function open(app, root) {
 			card("workers", workers?.length ? table(["name", "#partitions"], workers.map((worker) => [safe(worker), num(partitions.filter((one) => one.worker === worker).length)])) : t(workers ? "noWorker" : "notKnown"),
 				el("p.soft.small", t("moves", { n: num(moves) }))),
 			card("partitions", table(["partition", "worker", "#waiting", "tables"], partitions.map((one) => [
-				one.partition, one.worker ? safe(one.worker) : el("span.bad", one.problem ?? t("none")), one.waiting === null ? "?" : num(one.waiting), version(one.tables)]))),
+				one.partition, one.worker ? safe(one.worker) : el("span.bad", { title: one.problem }, t("none")), one.waiting === null ? "?" : num(one.waiting), version(one.tables)]))),
 			card("streams", table(["name", "#messages", "#size", "#growth", "#time"], streams.map((one, at) => (one.problem ? [one.stream, safe(one.problem), "", "", ""] : [
 				one.stream, num(one.messages), `${num(Math.ceil(one.bytes / 1000))} kB`, num(grown(one, at)), one.messages ? clock(one.last_time) : ""]))))] : card("workers", t("notKnown")),
 			card("tables", table(["kind", "version"], [[t("all"), version(tables.digest)], ...Object.entries(tables.kinds).map(([kind, digest]) => [kindName(kind), el("code", digest)])])));

@@ -160,11 +160,11 @@ def batch_frames(batch: str, messages: Sequence[Message], limit: int) -> bytes:
         lines = JSON_LINE if codec.is_json(body) else MSGPACK_LINE
         if message.headers:
             lines = _lines(message.headers, lines)
-        block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"
+        block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n".encode()
         size = len(block) + len(body)
         if size > limit:
             raise ServerRefused.payload_too_large(subject=subject, size=size, limit=limit)
-        parts += (f"HPUB {subject} {len(block)} {size}\r\n{block}".encode(), body, b"\r\n")
+        parts += (f"HPUB {subject} {len(block)} {size}\r\n".encode(), block, body, b"\r\n")
     return b"".join(parts)
 
 

@@ -23,6 +23,7 @@ from phaseline.engine.log.questions.selection import ClassChoice
 from phaseline.engine.log.questions.selector import EVERYTHING, Selector
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
+from phaseline.engine.publish.backlog import backlog
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.selection import by_id, in_order, order_of
 from phaseline.engine.surfaces.client.surroundings import SurroundingsReader
@@ -32,7 +33,7 @@ from phaseline.engine.surfaces.http.fleet.fleet import LiveFleet
 from phaseline.engine.surfaces.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.surfaces.http.fleet.history import PastFleet
 from phaseline.engine.surfaces.http.reading.parts import AnswerPart, answer, at, parts_of
-from phaseline.engine.surfaces.http.service import ViewAt
+from phaseline.engine.surfaces.http.service import Service, ViewAt
 from phaseline.engine.surfaces.overview.overview import as_map, overview
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
@@ -205,10 +206,22 @@ async def overviewed(call: Call) -> HttpAnswer:
 
     async def made() -> tuple[dict[str, Any], Moment]:
         view = await service.view()
-        return await _overview(service.kinds, view, trees, *shown), view.moment
+        found = _overview(service.kinds, view, trees, *shown)
+        body, deciding = await asyncio.gather(found, _deciding(service, trees))
+        return {**body, "deciding": deciding}, view.moment
 
     body, moment = await service.overviews.get((trees, shown), made)
     return HttpAnswer(body, moment)
+
+
+async def _deciding(service: Service, trees: Sequence[str | None]) -> str | None:
+    """Whether the events of these trees are decided: "all", "some" or "none" of them; None while NATS is away."""
+    if not service.is_connected:
+        return None
+    found = await asyncio.gather(*(backlog(service.installation, tree) for tree in trees))
+    if any(one.workers == 0 for one in found):
+        return "none"
+    return "some" if any(one.unowned or one.silent for one in found) else "all"
 
 
 async def _overview(
