@@ -22,16 +22,22 @@ Manifest = Mapping[str, Any]
 
 # fmt: off
 STATUSLESS = frozenset((group, kind) for group, kinds in (
-    ("",                             ("ConfigMap", "Secret", "ServiceAccount", "Endpoints", "LimitRange", "PodTemplate")),
-    ("admissionregistration.k8s.io", ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")),
+    ("",                             ("ConfigMap", "Secret", "ServiceAccount", "Endpoints", "LimitRange", "PodTemplate", "Event", "Binding")),
+    ("admissionregistration.k8s.io", ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy",
+                                      "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding")),
     ("apps",                         ("ControllerRevision",)),
-    ("coordination.k8s.io",          ("Lease",)),
+    ("certificates.k8s.io",          ("ClusterTrustBundle",)),
+    ("coordination.k8s.io",          ("Lease", "LeaseCandidate")),
     ("discovery.k8s.io",             ("EndpointSlice",)),
-    ("networking.k8s.io",            ("IngressClass", "NetworkPolicy")),
+    ("events.k8s.io",                ("Event",)),
+    ("networking.k8s.io",            ("IngressClass", "NetworkPolicy", "IPAddress", "ClusterCIDR")),
+    ("policy",                       ("Eviction",)),
+    ("resource.k8s.io",              ("DeviceClass", "ResourceClaimTemplate", "ResourceSlice", "ResourceClass",
+                                      "ResourceClaimParameters", "ResourceClassParameters")),
     ("node.k8s.io",                  ("RuntimeClass",)),
     ("rbac.authorization.k8s.io",    ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
-    ("scheduling.k8s.io",            ("PriorityClass",)),
-    ("storage.k8s.io",               ("StorageClass", "CSIDriver", "CSINode", "VolumeAttributesClass")),
+    ("scheduling.k8s.io",            ("PriorityClass", "Workload")),
+    ("storage.k8s.io",               ("StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttributesClass")),
 ) for kind in kinds)
 # fmt: on
 """The kinds of Kubernetes whose published type has no status, by group and kind: they take no part in health. The core
@@ -101,7 +107,7 @@ class KnownRule:
 def _stale(view: ObjectView, at: ObjectView, found: Iterable[Evidence]) -> Evidence | None:
     """What says that a success is not of the object's present generation; None if it is, or nothing says so."""
     if view.is_observed is False:
-        seen = text(view.status.get("observedGeneration"))
+        seen = text(view.observed)
         said = f"generation {view.generation} has not been observed yet, the last one that was is {seen}"
         return Evidence("observedGeneration", seen, message=said)
     for one in found:

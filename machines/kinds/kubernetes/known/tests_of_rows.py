@@ -318,7 +318,7 @@ def _generation(one: str) -> RowTest:
 
     def tell(view: ObjectView) -> Evidence:
         found = first(view)
-        seen = number(view.status.get("observedGeneration") if found is None else found.get("observedGeneration"))
+        seen = view.observed if found is None else number(found.get("observedGeneration"))
         what = "" if found is None else f" of {text(found.get('type'))}"
         said = f"generation {view.generation} has not been observed yet"
         last = "" if seen is None else f", the last one{what} that was is {seen}"
