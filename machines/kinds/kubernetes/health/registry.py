@@ -204,7 +204,7 @@ def passed(words: str) -> str:
 
 
 def _held(found: HealthResult, live: Mapping[str, Any], now: int) -> HealthResult:
-    """A verdict of now (s since 1970): Degraded if the object has ended; one that is Healthy says until when it is."""
+    """A verdict of now (s since 1970): Degraded if the object has ended, else one that says until when it holds."""
     if found.status not in (HEALTHY, PROGRESSING) or not live.get("status"):
         return found
     first = min(_ends(live), key=lambda one: one.at, default=None)
@@ -213,8 +213,7 @@ def _held(found: HealthResult, live: Mapping[str, Any], now: int) -> HealthResul
     if first.at <= now:
         ended = Evidence(first.field, first.written, message=passed(first.words), since=first.written)
         return HealthResult(DEGRADED, ended.message, (ended, *found.evidence), found.concerns)
-    if found.status == HEALTHY:
-        found.until = first.words, first.at
+    found.until = first.words, first.at
     return found
 
 
