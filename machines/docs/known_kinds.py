@@ -107,7 +107,7 @@ def _general() -> Iterator[str]:
     phases = [(f"`{word}`", means) for word, means in words.PHASES]
     yield from ("", "### Phases", "", *_table(("word", "means"), phases))
     yield from ("", "### Phases, flags and errors by field", "", *_table(("field", "holds"), [*_fields()]))
-    paused = [(f"`{path}`", "true") for path in words.PAUSED_BY]
+    paused = [(f"`{path}`", ", ".join(pausing)) for path, pausing in words.PAUSED_BY]
     paused += [
         (f"annotation `{name}`", ", ".join(word or '""' for word in pausing)) for name, pausing in words.ANNOTATIONS
     ]
@@ -124,6 +124,17 @@ def _fields() -> Iterator[tuple[str, str]]:
     yield ", ".join(f"`{name}`" for name in words.PAST), "in any case, what is over: nothing counts there"
     for wanted, names in words.WANTED:
         yield ", ".join(f"`{name}`" for name in names), f"how many there are; fewer than `{wanted}` is work"
+    counted = ", ".join(f"`{name}`" for name in words.COUNTED)
+    well, not_well = (", ".join(f"`{name}`" for name in names) for names in (words.WELL, words.NOT_WELL))
+    with_ended = ", ".join(f"`{name}`" for name in words.WITH_ENDED)
+    yield (
+        f"{well} with {counted} behind it",
+        "how many are well; fewer than the field of that name, here or in the spec, are work",
+    )
+    yield f"{not_well} with one of these behind it, but for {with_ended}", "how many are not well; any are work"
+    yield ", ".join(f"`{name}`" for name in words.ALONE), "how many are not well; any are work"
+    verbs = ", ".join(f"`{name}`" for name in words.OBSERVED_IN)
+    yield f"{verbs} with `Generation` behind it, and perhaps `last` in front", "the generation that the status is of"
     none = ", ".join(f"`{word}`" if word else "nothing" for word in words.NO_ERROR)
     yield ", ".join(f"`{name}`" for name in words.ERRORS), f"an error, in any case, unless it holds {none}"
     yield "`message` of a success that is False", f"a failure, if it begins with {', '.join(words.SAID)}"

@@ -1,7 +1,6 @@
 """Entities by HTTP: exact at a place, filtered, sorted, in pages, in columns (engine/surfaces/http)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 

@@ -67,6 +67,23 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
     assert any("continue=2" in asked for asked in server.asked)
 
 
+async def test_a_kind_of_a_version_that_its_group_does_not_prefer_is_found(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    gizmos = {
+        "name": "gizmos",
+        "singularName": "gizmo",
+        "kind": "Gizmo",
+        "namespaced": True,
+        "verbs": ["list", "watch"],
+    }
+    server.more = {"apps/v2alpha1": [gizmos]}
+    async with kubernetes_api.connected(path, None) as api:
+        found = await discovery.discover(api, ["gizmos.apps", "gizmo", "deploy"])
+        assert [one.version for one in found] == ["apps/v2alpha1", "apps/v2alpha1", "apps/v1"]
+        assert await discovery.present(api, found[0]._replace(version="apps/v1beta1")) == found[0]
+        assert await discovery.present(api, found[2]) == found[2]
+
+
 async def one(api: Any) -> discovery.Resource:
     [found] = await discovery.discover(api, ["configmaps"])
     return found

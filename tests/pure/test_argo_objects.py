@@ -339,6 +339,7 @@ def test_a_set_and_the_steps_of_its_rollout() -> None:
     )
     reported = {
         "error_occurred": False, "resources_up_to_date": True, "rollout_steps": 2, "rollout_step": 1, "rollout_waiting": 1,
+        "stepping": ["db", "side", "web"],
     }  # fmt: skip
     assert told(Observer("/o"), found) == [
         ("application_set.configure", "all", {"profile": "argocd"}),
@@ -350,7 +351,7 @@ def test_a_set_and_the_steps_of_its_rollout() -> None:
     life = Life().see(found)
     assert (life.app()["rollout_step"], life.app()["rollout"]) == (2, "Waiting")
     plain = argo("ApplicationSet", "all", status={"conditions": conditions})
-    assert told(life.observer, plain)[0][2] == {"error_occurred": False, "resources_up_to_date": True}
+    assert told(life.observer, plain)[0][2] == {"error_occurred": False, "resources_up_to_date": True, "stepping": []}
 
 
 def test_an_application_that_comes_back_is_told_anew() -> None:

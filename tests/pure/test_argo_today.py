@@ -487,3 +487,33 @@ def test_a_snapshot_has_what_an_application_named_before_it_lost_its_status() ->
     life = Life().see(web(status=said(resources=LISTED))).see(web(status={}))
     found = [*life.observer.relisted("", "ConfigMap", None)]
     assert [item["id"] for one in found for item in one["data"].get("items", [])] == ["core:ConfigMap/shop/old"]
+
+
+def test_the_step_of_a_rollout_ends_with_what_the_set_says() -> None:
+    def rolls(*names: str) -> dict[str, Any]:
+        steps = [{"application": name, "step": "1", "status": "Waiting", "targetRevisions": ["b3"]} for name in names]
+        strategy = {"type": "RollingSync", "rollingSync": {"steps": [{}]}} if names else {}
+        status = {"applicationStatus": steps} if names else {}
+        return kubernetes_object(
+            "argoproj.io/v1alpha1",
+            "ApplicationSet",
+            metadata={"name": "all", "namespace": "argocd"},
+            spec={"strategy": strategy},
+            status=status,
+        )
+
+    life = Life().see(rolls("web"), web(status=said()))
+
+    def known() -> dict[str, Any]:
+        return dict(life.history.history.tree.entities["application"][HERE].attributes)
+
+    assert (known()["rollout"], known()["evidence"][-1]["condition"]) == ("Waiting", "rollout")
+    life.see(rolls("web", "db"))
+    assert known()["rollout"] == "Waiting"
+    life.see(rolls("db"))
+    assert "rollout" not in known()
+    assert "evidence" not in known()
+    life.see(rolls("web", "db")).see(rolls())
+    assert not [name for name in known() if name.startswith("rollout")]
+    life.see(rolls("web"))
+    assert known()["rollout_target"] == "b3"

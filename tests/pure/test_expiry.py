@@ -121,3 +121,31 @@ def test_what_gets_well_again_ends_at_the_same_time() -> None:
     waiting = certificate(conditions=[{"type": "Ready", "status": "Unknown"}, {"type": "Issuing", "status": "True"}])
     assert observe(clock, 200, waiting)[0] == "Progressing"
     assert observe(clock, 300, certificate()) == ("Healthy", [AT])
+
+
+OWNER = "web/web/core:ConfigMap/shop/it"
+OWNED = f"{OWNER}/cert-manager.io:Certificate:shop:it"
+
+
+def test_a_renewal_that_hangs_ends_where_the_certificate_of_another_object_does() -> None:
+    clock, later = Clock(BUILT_IN_KINDS), nanoseconds(LATER) / SECOND
+    owner = kubernetes_object("v1", "ConfigMap", metadata={"name": "it", "namespace": "shop"})
+    clock.say(50, "resource", "observed", OWNER, live=owner)
+
+    def see(at: float, live: dict[str, Any]) -> tuple[str, list[float]]:
+        clock.say(at, "owned_object", "observed", OWNED, live=live)
+        return clock.shown("owned_object", OWNED), clock.due
+
+    assert see(100, certificate()) == ("Healthy", [AT])
+    assert see(200, certificate(conditions=RENEWING)) == ("Progressing", [AT])
+    before = clock.processor.tree.entities["owned_object"][OWNED].attributes
+    assert see(300, certificate(conditions=RENEWING, a="b")) == ("Progressing", [AT])
+    assert clock.processor.tree.entities["owned_object"][OWNED].attributes == before
+    assert see(400, certificate(LATER, RENEWING)) == ("Progressing", [later])
+    assert see(500, certificate(conditions=RENEWING)) == ("Progressing", [AT])
+    clock.fire(AT)
+    assert clock.shown("owned_object", OWNED) == "Degraded"
+    assert (
+        clock.processor.tree.entities["owned_object"][OWNED].attributes["health_message"]
+        == f"status.notAfter {END} has passed"
+    )

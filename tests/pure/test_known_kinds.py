@@ -87,6 +87,8 @@ def test_a_test_of_a_row(when: str, holds: bool) -> None:
     ("Ready = true | False", "a condition is True, not true"),
     (".status..phase = x", "write a path such as .status.phase"),
     ("count(Ready) = 3", "count takes a path such as .status.racks[]"),
+    (".status.ready = .spec.sets[].count - .status.ready", ".spec.sets[].count has many values, and a difference needs one"),
+    (".status.ready - .spec.sets[].count > 0", "write sum(.spec.sets[].count)"),
 ])  # fmt: skip
 def test_a_test_that_cannot_be_read_says_what_to_write(when: str, said: str) -> None:
     with pytest.raises(BadTest, match=r".") as error:

@@ -185,7 +185,9 @@ def whole(version: int, random: Random) -> dict[str, Any]:
     metadata = {"namespace": "argocd", "name": "shop", "uid": "app", "resourceVersion": str(version)}
     health, sync = random.choice(("Healthy", "Degraded")), random.choice(("Synced", "OutOfSync"))
     status = {"health": {"status": health}, "sync": {"status": sync}}
-    return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": metadata, "status": status}
+    spec = {"project": random.choice("ab"), "syncPolicy": random.choice(({}, {"automated": {}}))}
+    api = "argoproj.io/v1alpha1"
+    return {"apiVersion": api, "kind": "Application", "metadata": metadata, "spec": spec, "status": status}
 
 
 @pytest.mark.parametrize("made", [repository, whole])
@@ -201,8 +203,6 @@ def test_an_observer_that_is_behind_another_undoes_nothing(
             is_behind = places[which] < max(places)
             for told in observers[which].see(ObjectChange(seen[places[which]])):
                 kind, trigger = told["type"].split(".")
-                if trigger == "configure":
-                    continue  # what its makers ask of it has no version
                 at = told["subject"].partition("/")[2]
                 step = history.take(Sent(stored(SUBJECTS.event(kind, trigger, at)), codec.encode(told)))
                 moved = [one for one in step.records if isinstance(one, Transition)]
@@ -229,3 +229,30 @@ def test_of_two_observers_the_newest_word_stays(effort: str) -> None:
         assert state(both, "resource", APP) == state(alone, "resource", APP), seen
 
     hold(law, st.integers(0, 2**63).map(Random), effort)
+
+
+def test_settings_of_an_older_version_undo_nothing() -> None:
+    def settings(version: int | None, project: str, uid: str = "k8s:1") -> dict[str, Any]:
+        return {
+            "project": project,
+            "settings_object": uid,
+            **({} if version is None else {"settings_version": version}),
+        }
+
+    known = testing.given(KINDS).event("application", "configure", "s/a", settings(8, "old"))
+    known = known.event("application", "configure", "s/a", settings(9, "new"))
+    late = known.when("application", "configure", "s/a", settings(8, "old"))
+    late.then_rejected("stale", "the settings of version 8 of k8s:1 are late: those of version 9 were taken before")
+    assert known.when("application", "configure", "s/a", settings(12, "new")).records == ()
+    for newer in (
+        settings(9, "x"),
+        settings(10, "x"),
+        settings(0, "x"),
+        settings(None, "x"),
+        settings(1, "x", "k8s:2"),
+    ):
+        told = known.when("application", "configure", "s/a", newer)
+        assert told.rejection is None
+        assert told.entity("application", "s/a").attributes["project"] == "x"
+    listed = known.event("application", "configure", "s/a", settings(0, "x"))
+    assert listed.when("application", "configure", "s/a", settings(3, "y")).rejection is None

@@ -98,6 +98,8 @@ class Kube:
         """By API group, the status with which its resources are answered."""
         self.served = {"apps": "v1"}
         """By API group, the only version that is served, where it is another one than in `PATHS`."""
+        self.more: dict[str, list[dict[str, Any]]] = {}
+        """The resources of versions that are served beside the preferred one of their group: `apps/v2alpha1`."""
         self.ends_at_once = False
         """Whether each watch ends as soon as it has begun."""
 
@@ -149,6 +151,8 @@ class Kube:
         if self.down:
             self.down -= 1
             return web.json_response({}, status=503)
+        if (version := request.path.removeprefix("/apis/")) in self.more:
+            return web.json_response({"resources": self.more[version]})
         path = self._plain(request.path)
         if path is None:
             return web.json_response({"kind": "Status", "message": "no such page"}, status=404)
@@ -157,7 +161,12 @@ class Kube:
         if path == "/apis":
             apps = f"apps/{self.served['apps']}"
             versions = ["metrics.k8s.io/v1beta1", apps, "argoproj.io/v1alpha1", "fleet.cattle.io/v1alpha1"]
-            return web.json_response({"groups": [{"preferredVersion": {"groupVersion": one}} for one in versions]})
+            return web.json_response({"groups": [
+                {"preferredVersion": {"groupVersion": one}, "versions": [
+                    {"groupVersion": each} for each in (one, *self.more) if each.split("/")[0] == one.split("/")[0]
+                ]}
+                for one in versions
+            ]})  # fmt: skip
         if path.count("/") == 3 and (status := self.groups.get(path.split("/")[2])):
             return web.json_response({"message": "its server is away"}, status=status)
         if path == "/apis/apps/v1":

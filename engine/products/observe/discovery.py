@@ -5,6 +5,7 @@ not: their objects (`cluster`).
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from phaseline.engine import logs
@@ -60,7 +61,7 @@ async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
         core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
     except Unavailable as error:
         raise _silent(error) from error
-    return [await _resource(api, name, core, _preferred(offered)) for name in names]
+    return [await _resource(api, name, core, _versions(offered)) for name in names]
 
 
 async def definitions(api: Any, resources: Sequence[Resource]) -> list[Mapping[str, Any]]:
@@ -127,19 +128,19 @@ async def resource_of(api: Any, version: str, kind: str) -> Resource | None:
 
 async def present(api: Any, resource: Resource) -> Resource:
     """The same resource in the version that the server has now: its definition may have been changed, or made anew."""
-    try:
-        offered = _preferred(await get(api, "/apis"))
-        found = [
-            await resource_of(api, one, resource.kind) for one in offered if one.partition("/")[0] == resource.sort[0]
-        ]
-    except (Unavailable, SetupError):
-        return resource
-    return next((one for one in found if one is not None), resource)
+    with suppress(Unavailable, SetupError):
+        for one in _versions(await get(api, "/apis")):
+            if one.partition("/")[0] == resource.sort[0] and (found := await resource_of(api, one, resource.kind)):
+                return found
+    return resource
 
 
-def _preferred(offered: Mapping[str, Any]) -> list[str]:
-    """The version of each group that the server prefers."""
-    return [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
+def _versions(offered: Mapping[str, Any]) -> list[str]:
+    """The versions of each group: those that the server prefers, then all others, which may have kinds of their own."""
+    groups = [*maps(offered, "groups")]
+    preferred = [text(mapping(group, "preferredVersion"), "groupVersion") for group in groups]
+    others = [text(one, "groupVersion") for group in groups for one in maps(group, "versions")]
+    return [*dict.fromkeys(filter(None, (*preferred, *others)))]
 
 
 async def _resource(api: Any, name: str, core: Sequence[NamedResource], groups: Sequence[str]) -> Resource:

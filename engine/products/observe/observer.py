@@ -35,6 +35,7 @@ from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.observation import LISTED
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey, key_of
+from phaseline.machines.kinds.kubernetes.secret_values import without_values
 from phaseline.machines.language.endings import MOVED
 from phaseline.machines.language.fields import UNWATCHED
 from phaseline.schemas import bounds
@@ -218,6 +219,7 @@ class Observer:
             if self._published.get(key) == digest:
                 continue
             self._forget_opposites(observed)
+            self._forget_left(observed)
             self._forget_ended()
             if key[:2] == ("resource", "removed"):
                 self._published.pop(("application", "named", "/".join(observed.id.split("/")[:2])), None)
@@ -231,7 +233,7 @@ class Observer:
         manifest, gone = change.manifest, change.gone
         sort, key = group_kind(manifest), key_of(manifest)
         if sort in self._fleet:
-            yield from self._fleet[sort](manifest, gone=gone)
+            yield from self._fleet[sort](without_values(manifest), gone=gone)
             return
         whose = self.ownership.whose(manifest)
         if sort == PROJECT:
@@ -239,7 +241,7 @@ class Observer:
             return
         if sort in ADAPTERS:
             windows = self._projects.application(manifest, str(whose.id), gone=gone) if sort == APPLICATION else {}
-            for event in ADAPTERS[sort](manifest, whose.id, gone=gone):
+            for event in ADAPTERS[sort](without_values(manifest), whose.id, gone=gone):
                 is_settings = bool(windows) and event.trigger == "configure"
                 yield event._replace(data={**(event.data or {}), **windows}) if is_settings else event
             return
@@ -302,6 +304,15 @@ class Observer:
             kind, entity_id, _ = self.placing.ended.pop()
             for trigger in ("observed", *BESIDE):
                 self._published.pop((kind, trigger, entity_id), None)
+
+    def _forget_left(self, observed: ObservedEvent) -> None:
+        """Forget the steps of the applications that a set says are in its rollout no more."""
+        stepping = (observed.data or {}).get("stepping")
+        if stepping is not None and observed.kind == "application_set":
+            there = {f"{observed.id}/{name}" for name in stepping}
+            for key in [one for one in self._published if one[:2] == ("application", "stepped")]:
+                if key[2].startswith(f"{observed.id}/") and key[2] not in there:
+                    del self._published[key]
 
     def _forget(self, entity_id: str) -> bool:
         """Forget what was told of an entity and of all below it; whether there were any events."""

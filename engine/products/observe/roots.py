@@ -11,7 +11,15 @@ Belongs here: which entities an observer answers for, and which of them are gone
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from phaseline.engine import logs
-from phaseline.engine.products.observe.events import Manifest, ObservedEvent, identified, mapping, text, uid_of
+from phaseline.engine.products.observe.events import (
+    Manifest,
+    ObservedEvent,
+    identified,
+    identity,
+    mapping,
+    text,
+    uid_of,
+)
 from phaseline.engine.products.observe.fleet import objects as fleet
 from phaseline.engine.products.observe.ownership import APPLICATION, APPLICATION_SET
 from phaseline.machines.kinds.kubernetes.observation import version_of
@@ -37,9 +45,11 @@ NAMING = {
 """The events that name the observer and the object."""
 
 ABOUT_ITSELF = {
-    "observed", "reported", "created", "fetched", "fetch_failed", "failed", "recovered", "rollout", "removed",
+    "observed", "reported", "named", "created", "fetched", "fetch_failed", "failed", "recovered", "rollout", "removed",
 }  # fmt: skip
 """The observations of an object that is an entity itself. They name its uid."""
+SETTINGS = "configure"
+"""The request with what an object asks for. It names the uid in fields of its own."""
 
 SHARED = ("git_repo", "bundle")
 """The kinds of which several objects may be one entity. That the last of them is gone says nothing of which it is."""
@@ -75,6 +85,10 @@ class Roots:
             version = None if is_listed else version_of(manifest)
             told = uid if version is None else {**uid, UID_VERSION: version}
             event = event._replace(data={**(event.data or {}), **told})
+        if event.trigger == SETTINGS and (whose := identity(uid_of(manifest))):
+            version = 0 if is_listed else version_of(manifest)
+            numbered = {} if version is None else {"settings_version": version}
+            event = event._replace(data={**(event.data or {}), "settings_object": whose, **numbered})
         if event.trigger == "removed":
             self._there[kind].pop(event.id, None)
             return event

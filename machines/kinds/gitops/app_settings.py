@@ -42,6 +42,12 @@ SETTINGS = (
     Field("sync_hours",              str,  "the hours at which it may be synchronised, as 10:00-18:00", many=True),
     Field("time_zone",               str,  "the time zone of sync_hours and of windows without one; UTC by default"),
 )  # fmt: skip
+SETTINGS_OF = (
+    Field("settings_object",  str, "the uid of the object that its settings were read from"),
+    Field("settings_version", int, "the resourceVersion of that object, as it was when settings changed last; 0 if a list "
+                                   "says so, which is the last word", least=0),
+)  # fmt: skip
+"""Which object settings are of, and which version of it, so that none comes late and undoes newer ones."""
 _OVERRIDES = {field.name for field in SETTINGS}.intersection(OWN_FIELDS)
 
 
@@ -115,10 +121,12 @@ def deadline_of(live: Mapping[str, Any], settings: MergedSettings) -> int:
     return settings.deadline
 
 
-@rule("gitops.check_settings", revision=4, uses=(SCRIPTS,))
-def check_settings(scene: Scene, _: str, __: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """Refuses wrong settings; rules that can never have an effect become the message."""
+@rule("gitops.check_settings", revision=5, uses=(SCRIPTS,))
+def check_settings(scene: Scene, _: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+    """Refuses wrong settings, and late ones; rules that can never have an effect become the message."""
     data = event.data
+    if (late := _late(attributes, data)) is not None:
+        return late
     try:
         overrides = Overrides().merge(
             {name: value for name, value in data.items() if name in _OVERRIDES and value is not None}, "data"
@@ -130,7 +138,32 @@ def check_settings(scene: Scene, _: str, __: Attributes, event: RuleEvent) -> Ma
     if data.get("progress_deadline") is not None and data["progress_deadline"] < 0:
         return Refusal("data.progress_deadline must be 0 or more", invalid=True)
     said = [data["message"]] if isinstance(data.get("message"), str) and data["message"] else []
-    return {"message": "; ".join((*said, *problems))[:4096]} if problems else {}
+    told = {"message": "; ".join((*said, *problems))[:4096]} if problems else {}
+    return {**told, **_same_version(attributes, data)}
+
+
+OBJECT_AND_VERSION = tuple(field.name for field in SETTINGS_OF)
+
+
+def _late(attributes: Attributes, data: Mapping[str, Any]) -> Refusal | None:
+    """Why settings are not taken: newer ones of the same object were; None if nothing shows that."""
+    (known, last), (uid, version) = ([of.get(name) for name in OBJECT_AND_VERSION] for of in (attributes, data))
+    if uid is None or uid != known or not version or not last or version >= last:
+        return None
+    return Refusal(
+        f"the settings of version {version} of {uid} are late: those of version {last} were taken before;"
+        " send those of now",
+        stale=True,
+    )
+
+
+def _same_version(attributes: Attributes, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The version that stays where settings say nothing new, because to note each would make a record of each."""
+    known = {name: attributes[name] for name in OBJECT_AND_VERSION if name in attributes}
+    if known.get("settings_object") != data.get("settings_object") or not data.get("settings_version"):
+        return {}
+    news = (name for name, value in data.items() if name not in known and attributes.get(name) != value)
+    return known if all(name in ("message", "reason") for name in news) else {}
 
 
 def _broken_programs(overrides: Overrides, scripts: ScriptRunner) -> Iterator[str]:

@@ -4,7 +4,7 @@ Belongs here: its table. Does not: its settings (`app_settings`), operations (`a
 reports (`controller`), its resources (`resource`).
 """
 
-from phaseline.machines.kinds.gitops.app_settings import SETTINGS, check_settings
+from phaseline.machines.kinds.gitops.app_settings import SETTINGS, SETTINGS_OF, check_settings
 from phaseline.machines.kinds.gitops.auto_sync import (
     ATTRIBUTES,
     RESULTS,
@@ -16,7 +16,15 @@ from phaseline.machines.kinds.gitops.auto_sync import (
     wait,
 )
 from phaseline.machines.kinds.gitops.auto_sync import SET_HERE as OWN
-from phaseline.machines.kinds.gitops.controller import HEALTHS, OPERATION, REPORTED, ROLLOUT, note_controller, note_step
+from phaseline.machines.kinds.gitops.controller import (
+    HEALTHS,
+    OPERATION,
+    REPORTED,
+    ROLLOUT,
+    forget_step,
+    note_controller,
+    note_step,
+)
 from phaseline.machines.kinds.gitops.deletion import LEFT, note_stuck, read_deletion
 from phaseline.machines.kinds.gitops.labels import CANNOT_COMPARE, NOT_KNOWN, SYNC_UNKNOWN, SYNCS
 from phaseline.machines.kinds.gitops.named import LISTED, note_list, tell_named
@@ -61,7 +69,7 @@ ALAUDA, ARGO, NEWER, OLDER = (
     for names in (("alauda", None), ("argocd", "argocd-3.3"), ("argocd",), ("argocd-3.3",))
 )
 IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
-SET_HERE = (*(field.name for field in SETTINGS), *OWN, *SEEN_BY)
+SET_HERE = (*(field.name for field in (*SETTINGS, *SETTINGS_OF)), *OWN, *SEEN_BY)
 
 
 def some(facet: int, phase: str) -> AnyBelow:
@@ -108,9 +116,10 @@ APPLICATION = Table(
     doc="An application: what one part of a repository declares for one destination. Its states follow from its "
         "resources, in the order of its profile.",
     intents=("configure", "sync"),
-    derived=("inherit", "auto_sync", "owner_gone", "stuck"),
+    derived=("inherit", "auto_sync", "owner_gone", "stuck", "unstepped"),
     attributes=(
         *SETTINGS,
+        *SETTINGS_OF,
         *ATTRIBUTES,
         *REPORTED,
         *LEFT,
@@ -171,6 +180,7 @@ APPLICATION = Table(
                 Row((LIVE,),           "observed",      SAME,         computes=note_controller),
                 Row((ABSENT,),         "stepped",       NOT_ASSESSED, computes=note_step),
                 Row((LIVE,),           "stepped",       SAME,         computes=note_step),
+                Row((LIVE,),           "unstepped",     SAME,         computes=forget_step),
                 Row((ABSENT, DELETED), "named",         NOT_ASSESSED, computes=note_list),
                 Row((LIVE,),           "named",         SAME,         computes=note_list),
                 Row((LIVE,),           "stuck",         SAME,         computes=note_stuck),

@@ -3,9 +3,9 @@
 Belongs here: its table. Does not: its applications (`application`).
 """
 
-from phaseline.machines.kinds.gitops.app_settings import SETTINGS, check_settings
+from phaseline.machines.kinds.gitops.app_settings import SETTINGS, SETTINGS_OF, check_settings
 from phaseline.machines.kinds.gitops.application import HEALTH, SYNC
-from phaseline.machines.kinds.gitops.controller import note_conditions
+from phaseline.machines.kinds.gitops.controller import leave_rollout, note_conditions
 from phaseline.machines.kinds.gitops.labels import CANNOT_COMPARE, NOT_KNOWN, SYNC_UNKNOWN, SYNCS
 from phaseline.machines.kinds.gitops.observe import SYNC_FAILED, SYNCING
 from phaseline.machines.kinds.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
@@ -29,6 +29,7 @@ from phaseline.machines.language.table import (
     SAME,
     Cascade,
     Facet,
+    FanOut,
     Field,
     Interpret,
     Retired,
@@ -49,7 +50,7 @@ FAILS, ROLLS, MADE, STALE, TOLD = (
         ("error_occurred", False),
     )
 )
-SET_HERE = (*(field.name for field in SETTINGS), *SEEN_BY)
+SET_HERE = (*(field.name for field in (*SETTINGS, *SETTINGS_OF)), *SEEN_BY)
 REPORTED = (
     "error_occurred", "rollout_progressing", "resources_up_to_date", "health_message", "rollout_steps", "rollout_step",
     "rollout_waiting",
@@ -72,6 +73,7 @@ APPLICATION_SET = Table(
     known_by="anything",
     attributes=(
         *SETTINGS,
+        *SETTINGS_OF,
         Field("error_occurred",       bool, "whether its controller reports an error (argocd)"),
         Field("rollout_progressing",  bool, "whether its controller is rolling out (argocd)"),
         Field("resources_up_to_date", bool, "whether its controller has made all its applications (argocd)"),
@@ -79,9 +81,14 @@ APPLICATION_SET = Table(
         Field("rollout_steps",        int,  "the number of steps of its rollout; 0 if it changes all at once"),
         Field("rollout_step",         int,  "the first step of its rollout that is not done; 0 if all are"),
         Field("rollout_waiting",      int,  "the number of its applications that wait for their step"),
+        Field("rollout_digest",       str,  "a digest of which of its applications are in its rollout"),
         *OBSERVER,
     ),
-    fields={"removed": (MOVED,)},
+    fields={
+        "removed": (MOVED,),
+        "reported": (Field("stepping", str, "its applications that are in its rollout, by the end of their id; left out "
+                                            "where nothing is said of that", many=True),),
+    },
     interprets=(Interpret(("configure",), (), check_settings),),
     facets=(
         Facet(
@@ -138,6 +145,7 @@ APPLICATION_SET = Table(
             retired=(Retired(SYNCED, to=NOT_COMPARED),),
         ),
     ),
+    fan_outs=(FanOut(("unstepped",), at="application", on=("reported",), rule=leave_rollout),),
     cascades=(
         Cascade("inherit",    at=("application",), on=("configure",)),
     ),

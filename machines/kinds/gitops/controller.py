@@ -20,8 +20,10 @@ from phaseline.machines.kinds.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, RuleEvent
+from phaseline.schemas.templates.shared_values import digest
 
 SYNCS = ("Synced", "OutOfSync", "Unknown")
 HEALTHS = (UNKNOWN, DEGRADED, MISSING, PROGRESSING, PAUSED, HEALTHY)
@@ -97,6 +99,21 @@ def note_step(attributes: Attributes, event: RuleEvent) -> Attributes:
     return with_evidence({**kept, **{name: event.data[name] for name in STEP if event.data.get(name) is not None}})
 
 
+@rule("gitops.leave_rollout", revision=1)
+def leave_rollout(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
+    """Whether an application is in the rollout of its set no more; nothing where the set does not say who is."""
+    found, stepping = scene.above(below, "application"), data.get("stepping")
+    if found is None or not isinstance(stepping, list | tuple) or not any(name in found.attributes for name in STEP):
+        return None
+    return None if below.removeprefix(f"{entity_id}/") in stepping else "unstepped"
+
+
+@rule("gitops.forget_step", revision=1)
+def forget_step(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Forgets the step of an application whose set says of none any more."""
+    return with_evidence({name: value for name, value in attributes.items() if name not in STEP})
+
+
 def with_evidence(attributes: Attributes) -> Attributes:
     """These attributes, with what the controllers say beside the states: conditions, what is asked, the rollout."""
     kept = {name: value for name, value in attributes.items() if name != "evidence"}
@@ -152,10 +169,12 @@ def _reasons(found: Attributes) -> Attributes:
     return reasons
 
 
-@rule("gitops.note_conditions", revision=1)
+@rule("gitops.note_conditions", revision=2)
 def note_conditions(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes why the conditions of a set say what they say."""
-    kept = {name: value for name, value in attributes.items() if name != "health_message"}
+    """Notes why the conditions of a set say what they say, and that other applications are in its rollout."""
+    kept = {name: value for name, value in attributes.items() if name not in ("health_message", "rollout_digest")}
+    if stepping := event.data.get("stepping"):
+        kept["rollout_digest"] = digest(sorted(stepping))
     if said := event.data.get("health_message"):
         return {**kept, "health_message": said}
     if kept.get("error_occurred"):

@@ -116,7 +116,9 @@ def owned_health(
     found = pair.assess(settings.overrides, scene.scripts, event.time)
     before = scene.above(entity_id, "owned_object")
     health = _health(found, settings.overrides, live, {"deadline": 0}, attributes)
-    return {**object_of(before, live), **health, **observation.until(found.health, attributes, event.time)}
+    was = HEALTHY if before is None else before.facets[0].base.phase
+    ends = observation.until(found.health, attributes, event.time, (HEALTHY, PROGRESSING), was)
+    return {**object_of(before, live), **health, **ends}
 
 
 @rule("gitops.note_overdue", revision=1)

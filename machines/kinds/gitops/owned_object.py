@@ -64,7 +64,7 @@ ASSESSED = (UNKNOWN, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HE
 NOTED = ("health_message", "evidence", "concerns", *observation.UNTIL_NAMES, "uid", "former_uids")
 
 
-@rule("gitops.observed_owned", revision=4, uses=(HEALTH, SCRIPTS, revisions))
+@rule("gitops.observed_owned", revision=5, uses=(HEALTH, SCRIPTS, revisions))
 def read_owned(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The health of an object that another one made, by the settings of its application."""
     pair = ObservedPair(event.data.get("live"), None, False, ObservedPair.of(event.data).facts)
@@ -153,11 +153,14 @@ OWNED_OBJECT = Table(
                 *(Row(EVER,         "observed",    health,   given={"health": health}, computes=note_owned)
                   for health in ASSESSED),
                 Row((LIVE,),        "events_seen", SAME,     computes=note_events),
-                Row((HEALTHY,),     observation.EXPIRED, DEGRADED, computes=note_expired),
+                Row((HEALTHY, PROGRESSING), observation.EXPIRED, DEGRADED, computes=note_expired),
                 Row((LIVE,),        "removed",     DELETED),
                 Row((LIVE,),        "owner_gone",  DELETED),
             ),
-            timeouts=(Timeout(HEALTHY, observation.EXPIRED, seconds_from=observation.EXPIRES_IN, restart_on=observation.EXPIRES),),
+            timeouts=tuple(
+                Timeout(phase, observation.EXPIRED, seconds_from=observation.EXPIRES_IN, restart_on=observation.EXPIRES)
+                for phase in (HEALTHY, PROGRESSING)
+            ),
         ),
     ),
 )

@@ -5,7 +5,7 @@ attributes that name the object behind an entity, and those of the timer that en
 that follow (the tables of `gitops` and `fleet`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -205,15 +205,19 @@ UNTIL = (
 UNTIL_NAMES = (EXPIRES, EXPIRES_IN)
 
 
-def until(health: HealthResult | None, before: Attributes, now: int) -> dict[str, Any]:
-    """The attributes of an object that is Healthy until some time; empty for any other. now: ns since 1970.
+def until(
+    health: HealthResult | None, before: Attributes, now: int, states: Collection[str] = (HEALTHY,), was: str = HEALTHY
+) -> dict[str, Any]:
+    """The attributes of an object that is in one of some states until a time; empty for any other. now: ns since 1970.
 
-    The seconds stay while the time does, because they began with it.
+    The seconds stay while the time does, because they began with it, and begin anew with another state. was: the last
+    one.
     """
-    if health is None or health.status != HEALTHY or health.until is None:
+    if health is None or health.status not in states or health.until is None:
         return {}
     words, at = health.until
-    return {EXPIRES: words, EXPIRES_IN: before[EXPIRES_IN] if before.get(EXPIRES) == words else at - now // SECOND}
+    goes_on = before.get(EXPIRES) == words and was == health.status
+    return {EXPIRES: words, EXPIRES_IN: before[EXPIRES_IN] if goes_on else at - now // SECOND}
 
 
 def without_until(attributes: Attributes) -> dict[str, Any]:

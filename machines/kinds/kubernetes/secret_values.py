@@ -36,6 +36,12 @@ _LOOKS_RAW = re.compile(
     rb"""|\xa4kind(\xa6|\xd9\x06)Secret"""  # msgpack
 )
 
+LEFT_OUT = "(a Secret, left out)"
+_PASSWORD = re.compile(r"(://)(?!git@)[^/\s@]+@")
+"""The user and the password in an address; `git` alone is no secret."""
+_SAYS_SECRET = re.compile(r"""kind[\\"']*\s*:\s*[\\"']*Secret\b""")
+_SAYS_VALUES = re.compile(r"""\b(?:data|stringData)[\\"']*\s*:""")
+_MAY_BEGIN = re.compile(r"""\{|\b(?:apiVersion|kind|metadata|data|stringData)[\\"']*\s*:""")
 
 _KEY = r"""(?:^[ \t-]*|[{,][ \t\n]*)["']?%s["']?[ \t]*:"""
 """A key of a map in a text: at the beginning of a line, or in braces."""
@@ -85,6 +91,21 @@ def raw_secret_in(value: Any) -> str | None:
             return found.path[:SHOWN] or "the body"
         waiting.extend(_inside(found))
     return None
+
+
+def without_values(found: Any) -> Any:
+    """What a controller says, without values of Secrets: no Secret in its texts, no password in an address.
+
+    A text that shows a Secret ends where it may begin.
+    """
+    if isinstance(found, str):
+        said = _PASSWORD.sub(r"\1***@", found) if "@" in found else found
+        shows = "ecret" in said and _SAYS_SECRET.search(said) and _SAYS_VALUES.search(said)
+        begins = _MAY_BEGIN.search(said) if shows else None
+        return said if begins is None else f"{said[: begins.start()]}{LEFT_OUT}"
+    if isinstance(found, Mapping):
+        return {name: without_values(value) for name, value in found.items()}
+    return [*map(without_values, found)] if isinstance(found, list) else found
 
 
 def is_masked(value: Any, *, coded: bool) -> bool:

@@ -52,6 +52,8 @@ WINDOW = "argocd.argoproj.io/sync-window"
 LONGEST, LONGEST_OF_MANY = 4_096, 1_024
 NAMED = 10
 """The most resources that a message names; further ones are only counted."""
+MOST_STEPPING = 2_000
+"""The most applications in a rollout that a set names together; of more it does not say which left it."""
 MOST = 100
 """The most conditions, sources or hooks of one Application that are told."""
 
@@ -315,15 +317,17 @@ def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterat
     elif reported.get("rollout_progressing") and waits:
         step = f"step {reported['rollout_step']} of {reported['rollout_steps']}"
         reported["health_message"] = f"its controller is rolling out, {step}: {_listed(waits)}"[:LONGEST]
-    yield ObservedEvent("application_set", "reported", entity_id, reported)
     namespace, _, _ = entity_id.rpartition("_")
-    for one in steps:
-        whose = f"{namespace}_{one.name}" if namespace else one.name
+    whose = [f"{namespace}_{one.name}" if namespace else one.name for one in steps]
+    if len(whose) <= MOST_STEPPING:
+        reported["stepping"] = sorted(whose)
+    yield ObservedEvent("application_set", "reported", entity_id, reported)
+    for one, name in zip(steps, whose, strict=True):
         data = without_empty(
             rollout_step=one.step, rollout=one.state, rollout_message=one.message[:LONGEST], rollout_target=one.target,
             rollout_since=one.since,
         )  # fmt: skip
-        yield ObservedEvent("application", "stepped", f"{entity_id}/{whose}", data)
+        yield ObservedEvent("application", "stepped", f"{entity_id}/{name}", data)
 
 
 class RolloutStep(NamedTuple):

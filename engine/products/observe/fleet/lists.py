@@ -19,6 +19,8 @@ NUMBERS = {
 LIVING = ("ready", "not_ready", "modified", "wait_applied", "unknown")
 """The words for resources of the list `resources`, of which only some are named elsewhere."""
 FIELDS = ("resources", "nonReadyStatus", "modifiedStatus", "resourceCounts")
+HIDDEN = "what it holds is another than Git says; as it is a Secret, the difference is not shown"
+"""What is said of a Secret that was modified: Fleet's patch would show the values."""
 UNTOLD = "its deployment counts it, and Fleet's lists are cut before its state"
 
 
@@ -133,7 +135,9 @@ def _order(one: Manifest) -> str:
 def _changed(one: Manifest) -> NamedResource:
     if one.get("missing"):
         return NamedResource("not_owned") if one.get("exist") else NamedResource("missing")
-    return NamedResource("orphaned") if one.get("delete") else NamedResource("modified", text(one, "patch"))
+    if one.get("delete"):
+        return NamedResource("orphaned")
+    return NamedResource("modified", HIDDEN if text(one, "kind") == "Secret" else text(one, "patch"))
 
 
 def _summary(one: Manifest) -> str:

@@ -13,6 +13,7 @@ from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.health import polarity, words
 from phaseline.machines.kinds.kubernetes.health.result import Evidence, EvidenceAndConcerns, HealthResult, not_assessed
 from phaseline.machines.kinds.kubernetes.health.view import (
+    STATUSES,
     ObjectView,
     conditions_in,
     evidence_of,
@@ -32,8 +33,10 @@ PARTS_SILENT = "not all of its parts say how they are"
 NO_STATUS = "it has no status"
 VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN, SUCCESS: HEALTHY, PART: HEALTHY}
 """By what a finding means, the verdict; the first that is found decides."""
-COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas")
-FRACTION = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas", "healthyReplicas")
+COUNTED_APART = ("replicas",)
+"""How many are wanted of what `COUNTERS` count, in the spec or the status of an object."""
+FRACTION = re.compile(r"([0-9]{1,9}) ?(?:/|of|out of) ?([0-9]{1,9})\b.*", re.DOTALL)
 SAID_IN = ("message", "description", "detail", "reason", "error", "code")
 """Where an error that is a map says what it is."""
 INFO, WARNING, ERROR = "Info", "Warning", "Error"
@@ -60,7 +63,8 @@ def by_general_rule(live: Manifest) -> HealthResult:
             tell = partial(_told, conditions, evidence)
             return HealthResult.told_by(verdict, _message(decides[0]), tell)
     if not view.status:
-        return not_assessed(NO_STATUS)
+        odd = view.live.get("status")
+        return not_assessed(f"its status is {text(odd)!r:.60}, which says nothing that is known" if odd else NO_STATUS)
     if silent:
         return not_assessed(PARTS_SILENT)
     if informing := [str(evidence_of(one)) for one in conditions if one.get("severity") == INFO]:
@@ -127,9 +131,14 @@ def _said(view: ObjectView, conditions: list[Manifest], silent: set[int]) -> Ite
     for one in conditions:
         kind, status = text(one.get("type")), text(one.get("status"))
         meaning = polarity.of_type(kind)
-        if meaning is None or one.get("severity") == INFO:
+        if one.get("severity") == INFO:
             continue
-        means = polarity.means_of(meaning, status, text(one.get("reason")), text(one.get("message")))
+        if status not in STATUSES:
+            means = polarity.by_word(meaning, status)
+        elif meaning is not None:
+            means = polarity.means_of(meaning, status, text(one.get("reason")), text(one.get("message")))
+        else:
+            continue
         if means == FAILURE and one.get("severity") == WARNING:
             means = WORK
         elif means == WORK and one.get("severity") == ERROR and status == "False":
@@ -145,6 +154,8 @@ def _said(view: ObjectView, conditions: list[Manifest], silent: set[int]) -> Ite
 def _fields(view: ObjectView) -> Iterator[StatusWord]:
     """What phases, flags, counters and the generation say."""
     yield from _values(view, view.status, "status")
+    if isinstance(word := view.live.get("status"), str) and (means := polarity.of_phase(word)):
+        yield StatusWord(means, Evidence("status", word))
     for labels, _ in members(view.live, ["metadata", "labels"]):
         for name, value in labels.items() if isinstance(labels, MAPS) else ():
             if isinstance(value, str) and (means := polarity.of_label(name, value)):
@@ -227,16 +238,37 @@ def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
 
 
 def _short(view: ObjectView) -> Iterator[StatusWord]:
-    """The counters of the status, and of its parts, that are below what the same part says is wanted."""
+    """The counters of the status, and of its parts, that are below what the same part, or the spec, says is wanted."""
+    spec = view.live.get("spec")
     for where, part in _maps_in(view.status, "status", 2):
         yield from _fractions(where, part)
         for wanted, names in words.WANTED:
-            most = number(part.get(wanted)) if wanted in part else None
-            for name in names if most is not None else ():
-                found = number(part.get(name))
-                if found is not None and most is not None and found < most:
-                    said = f"{name} is {found}, {most} are wanted"
-                    yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=said))
+            for name in names if wanted in part else ():
+                yield from _below(where, name, part.get(name), part[wanted])
+        beside = (spec, part) if where == "status" and isinstance(spec, MAPS) else (part,)
+        for name, value in part.items():
+            yield from _counter(where, name, value, beside)
+
+
+def _counter(where: str, name: str, value: Any, beside: Sequence[Manifest]) -> Iterator[StatusWord]:
+    """What a counter says by its name: `unavailableNodes` by itself, `readyNodes` where `nodes` stands beside it."""
+    counter = polarity.counter(name)
+    if counter is None:
+        return
+    if not counter.is_well:
+        if (found := number(value)) is not None and found > 0:
+            yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=f"{name} is {found}"))
+        return
+    fields = [word for word in counter.wanted if where != "status" or word not in COUNTED_APART]
+    wanted = next((one[word] for word in fields for one in beside if number(one.get(word)) is not None), None)
+    yield from _below(where, name, value, wanted)
+
+
+def _below(where: str, name: str, value: Any, wanted: Any) -> Iterator[StatusWord]:
+    found, most = number(value), number(wanted)
+    if found is not None and most is not None and found < most:
+        said = f"{name} is {found}, {most} are wanted"
+        yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=said))
 
 
 def _fractions(where: str, part: Manifest) -> Iterator[StatusWord]:
@@ -258,10 +290,10 @@ def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest
 
 def _paused(view: ObjectView) -> Iterator[StatusWord]:
     """What pauses the object: a field of its spec, or an annotation."""
-    for path in words.PAUSED_BY:
+    for path, pausing in words.PAUSED_BY:
         for found, _ in members(view.live, steps_of(path)):
-            if found is True or found == "true":
-                yield StatusWord(PAUSE, Evidence(path, "true", message=f"{path} is true"))
+            if text(found).lower() in pausing:
+                yield StatusWord(PAUSE, Evidence(path, text(found), message=f"{path} is {text(found)}"))
     for name, pausing in words.ANNOTATIONS:
         for found, _ in members(view.live, ["metadata", "annotations", name]):
             if isinstance(found, str) and ("*" in pausing or found.lower() in pausing):

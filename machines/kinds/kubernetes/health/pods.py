@@ -26,7 +26,11 @@ BACK_OFF = "BackOff"
 def pod(live: ManifestPart, profile: Profile) -> HealthResult:
     """v1 Pod: containers first, then the phase. What is not well names the containers that say why."""
     found = _judged(live, profile)
-    return found if found.status == HEALTHY else found.resting_on(*_told(live.map("status")))
+    if found.status == HEALTHY:
+        return found
+    told = _told(live.map("status"))
+    why = told[0].message or told[0].reason if told and not profile.follows_argo else ""
+    return HealthResult(found.status, found.message or why, (*told,))
 
 
 def _judged(live: ManifestPart, profile: Profile) -> HealthResult:
@@ -189,7 +193,8 @@ def _job(live: ManifestPart) -> HealthResult:
         return healthy()
     if spec.flag("suspend"):
         return paused("it is suspended")
-    return progressing(f"{succeeded} of {wanted} completions")
+    failed = status.count("failed")
+    return progressing(f"{succeeded} of {wanted} completions{f', {failed} Pods have failed' if failed else ''}")
 
 
 HOOK, HELM_HOOK = "argocd.argoproj.io/hook", "helm.sh/hook"

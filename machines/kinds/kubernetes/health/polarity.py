@@ -8,12 +8,14 @@ import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
 from phaseline.machines.kinds.kubernetes.health.view import evidence_of, is_past
 from phaseline.machines.kinds.kubernetes.health.words import (
+    ALONE,
     CONDITIONS,
+    COUNTED,
     COUNTS,
     DOUBT,
     ENDS,
@@ -25,6 +27,7 @@ from phaseline.machines.kinds.kubernetes.health.words import (
     NO_ERROR,
     NO_TYPE,
     NOT_NOW,
+    NOT_WELL,
     PART,
     PASSING,
     PAUSE,
@@ -35,16 +38,22 @@ from phaseline.machines.kinds.kubernetes.health.words import (
     STEP,
     SUCCESS,
     TERMINAL,
+    WELL,
+    WITH_ENDED,
     WORK,
 )
 
 _PARTING = str.maketrans("", "", "_- ")
+_BETWEEN = re.compile(r"[_ ]+")
 _FIRST = re.compile(r"[A-Za-z]+")
 _NOT = re.compile(r"(?:^|(?<=[a-z0-9]))Not?(?=[A-Z])")
 """The word in a type that denies what follows: `NotReady`, `NodeNotReady`, `NoPodsReady`."""
 _UN = re.compile(r"Un([a-z])")
 _DENIED = re.compile(r"^not[A-Z]|^un(?=[A-Z])|Not(?=[A-Z])|Un(?=[A-Z])")
 """The word in the name of a field that denies what follows: `notReady`, `nodesNotReady`, `unReady`."""
+_COUNTER = re.compile(rf"({'|'.join((*WELL, *NOT_WELL))})({'|'.join(COUNTED)})")
+"""The name of a counter: `readyReplicas`, `degradedMachineCount`."""
+_LAST_WORD = re.compile(r"[-_ ]?running$", re.IGNORECASE)
 NOTHING_SAID = ("", "")
 
 
@@ -58,12 +67,11 @@ def _spellings(word: str) -> tuple[str, ...]:
 def of_type(kind: str) -> tuple[str, str] | None:
     """What a type of condition says if it is True, and if it is False; None for a type that is not known.
 
-    A phase of failure says the same as a type: `Offline`, `SplitBrain`.
-
-    A type may have a domain in front: `cnpg.io/hibernation`. One that denies a success (`NotSynced`, `Unverified`) says
-    of a failure if it is True; one that denies a step says of work.
+    A phase of failure says the same as a type: `Offline`, `SplitBrain`. A type may have a domain in front:
+    `cnpg.io/hibernation`. One that denies a success (`NotSynced`, `Unverified`) says of a failure if it is True; one
+    that denies a step says of work.
     """
-    kind = kind.rpartition("/")[2]
+    kind = _camel(kind.rpartition("/")[2])
     exact = next(((true, false) for name, true, false in CONDITIONS if name == kind), None)
     if exact is not None:
         return exact
@@ -73,6 +81,14 @@ def of_type(kind: str) -> tuple[str, str] | None:
     if found is None and of_phase(kind) == FAILURE and kind.lower() not in NO_TYPE:
         return FAILURE, ""
     return found or (_denial(_UN.sub(lambda one: one[1].upper(), kind, count=1)) if _UN.match(kind) else None)
+
+
+def _camel(kind: str) -> str:
+    """A type as Kubernetes spells it: `not_ready`, `NOT READY` and `NotReady` are one; one with capitals stays."""
+    words = _BETWEEN.split(kind)
+    if len(words) == 1 and kind[:1].isupper() and not kind.isupper():
+        return kind
+    return "".join(word.capitalize() if word.isupper() else word[:1].upper() + word[1:] for word in words)
 
 
 def _denial(affirmed: str) -> tuple[str, str] | None:
@@ -108,7 +124,9 @@ def of_phase(word: str) -> str:
     affirmed = _NOT.sub("", word, count=1)
     if affirmed != word and of_phase(affirmed) == FAILURE:
         return ""
-    return next((means for one in words for glob, means in PHASES if fnmatchcase(one, glob)), "")
+    means = next((means for one in words for glob, means in PHASES if fnmatchcase(one, glob)), "")
+    ahead = _LAST_WORD.sub("", word) if means == SUCCESS else ""  # `DegradedRunning` is no success
+    return (of_phase(ahead) if ahead != word else "") or means
 
 
 @lru_cache(maxsize=8192)
@@ -128,6 +146,25 @@ def of_label(name: str, value: str) -> str:
 def counts_ready(name: str) -> bool:
     """Whether a field counts what is well, so that `2/3` in it is too few."""
     return not _DENIED.search(name) and any(fnmatchcase(name, glob) for glob in COUNTS)
+
+
+class Counter(NamedTuple):
+    """What a counter counts. is_well: what is well, else what is not. wanted: the fields that say how many."""
+
+    is_well: bool
+    wanted: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=8192)
+def counter(name: str) -> Counter | None:
+    """What a field counts by its name: `readyReplicas`, `unavailableNodes`; None if that is not known."""
+    if name in ALONE:
+        return Counter(is_well=False)
+    found = _COUNTER.fullmatch(name)
+    if found is None or name in WITH_ENDED:
+        return None
+    what = found[2][:1].lower() + found[2][1:]
+    return Counter(found[1] in WELL, (what, "size") if what == "replicas" else (what,))
 
 
 @lru_cache(maxsize=8192)
@@ -154,8 +191,8 @@ def of_field(name: str, value: Any) -> str | None:
         return None
     if is_error(name):
         return FAILURE if has_error(value) else None
-    if isinstance(value, bool):
-        return FLAGS[name][0 if value else 1] if name in FLAGS else None
+    if name in FLAGS and (word := str(value).lower()) in ("true", "false"):
+        return FLAGS[name][0 if word == "true" else 1]
     if not isinstance(value, str) or not value:
         return None
     if name not in PHASE_FIELDS and not (name.lower().endswith(PHASE_FIELDS) or name == "compliant"):
@@ -164,6 +201,14 @@ def of_field(name: str, value: Any) -> str | None:
     if is_of_another_time(name):
         return means if means == FAILURE or (means == WORK and name.startswith("last")) else None
     return means or None
+
+
+def by_word(meaning: tuple[str, str] | None, status: str) -> str:
+    """What a condition means whose status is another word than True, False or Unknown: `Failed`, `NotReady`."""
+    means, of_success = of_phase(status), meaning is not None and meaning[0] == SUCCESS
+    if means == SUCCESS:
+        return SUCCESS if of_success else ""
+    return means or (DOUBT if of_success else "")
 
 
 def _by_message(message: str) -> str:

@@ -24,7 +24,7 @@ from phaseline.machines.kinds.kubernetes.health.result import (
     unknown,
 )
 from phaseline.machines.kinds.kubernetes.health.short_rules import api_service, ingress, service, volume_claim, workflow
-from phaseline.machines.kinds.kubernetes.health.view import ObjectView, getter
+from phaseline.machines.kinds.kubernetes.health.view import ObjectView, evidence_of, getter
 from phaseline.machines.kinds.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
 from phaseline.machines.kinds.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kinds.kubernetes.known.argo_kinds import is_argos
@@ -34,9 +34,11 @@ from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, HEALT
 from phaseline.machines.language.rules import Revision
 from phaseline.schemas.records import SECOND, nanoseconds
 
-HEALTH = Revision("kubernetes.health", 14)
+HEALTH = Revision("kubernetes.health", 15)
 """Raise it when an object gets another health or message than before."""
 NO_RULE = "no health rule applies to this kind"
+HOLDS_DELETION = ("Deleting", "Terminating", "*Remaining", "*Deleting")
+"""Conditions that say why an object that is being deleted is still there."""
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
 
 
@@ -129,9 +131,12 @@ def _by_status(live: ManifestPart, rule: KnownRule | None, profile: Profile, fac
 def _is_leaving(metadata: ManifestPart) -> bool:
     if "deletionTimestamp" not in metadata.found:
         return False
-    finalizers = metadata.found.get("finalizers")
-    held = isinstance(finalizers, list) and HOOK_FINALIZER in finalizers
-    return metadata.has("deletionTimestamp") and not held
+    return metadata.has("deletionTimestamp") and HOOK_FINALIZER not in _finalizers(metadata)
+
+
+def _finalizers(metadata: ManifestPart) -> list[str]:
+    found = metadata.found.get("finalizers")
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def _leaving(live: ManifestPart, found: HealthResult) -> HealthResult:
@@ -139,9 +144,18 @@ def _leaving(live: ManifestPart, found: HealthResult) -> HealthResult:
     since = str(live.map("metadata").found.get("deletionTimestamp"))
     deletion = Evidence("metadata.deletionTimestamp", since, since=since)
     said = f"being deleted since {since}"
-    if found.status != DEGRADED:
-        return HealthResult(PROGRESSING, said, (deletion,), found.concerns)
-    return HealthResult(DEGRADED, f"{said}: {found.message}", (*found.evidence, deletion), found.concerns)
+    if found.status == DEGRADED:
+        return HealthResult(DEGRADED, f"{said}: {found.message}", (*found.evidence, deletion), found.concerns)
+    held = [one for one in map(evidence_of, ObjectView(live.found).all_conditions) if _holds(one)]
+    waits = ", ".join(_finalizers(live.map("metadata")))
+    words = (*(one.message or one.reason for one in held), f"it waits for {waits}" if waits else "")
+    why = "; ".join(filter(None, words))
+    return HealthResult(PROGRESSING, f"{said}{f': {why}' if why else ''}", (*held, deletion), found.concerns)
+
+
+def _holds(one: Evidence) -> bool:
+    """Whether a condition says what an object that is being deleted waits for."""
+    return one.status == "True" and any(matches(glob, one.condition) for glob in HOLDS_DELETION)
 
 
 def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthResult:
@@ -190,7 +204,7 @@ def passed(words: str) -> str:
 
 
 def _held(found: HealthResult, live: Mapping[str, Any], now: int) -> HealthResult:
-    """A verdict of now (s since 1970): Degraded if the object has ended; one that is Healthy says until when it is."""
+    """A verdict of now (s since 1970): Degraded if the object has ended, else one that says until when it holds."""
     if found.status not in (HEALTHY, PROGRESSING) or not live.get("status"):
         return found
     first = min(_ends(live), key=lambda one: one.at, default=None)
@@ -199,8 +213,7 @@ def _held(found: HealthResult, live: Mapping[str, Any], now: int) -> HealthResul
     if first.at <= now:
         ended = Evidence(first.field, first.written, message=passed(first.words), since=first.written)
         return HealthResult(DEGRADED, ended.message, (ended, *found.evidence), found.concerns)
-    if found.status == HEALTHY:
-        found.until = first.words, first.at
+    found.until = first.words, first.at
     return found
 
 

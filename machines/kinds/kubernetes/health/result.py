@@ -54,7 +54,7 @@ class HealthResult(StatusAndMessage):
 
     _told: EvidenceAndConcerns | Callable[[], EvidenceAndConcerns]
     until: tuple[str, int] | None = None
-    """When a success ends by itself: the field that says so, and the time, s since 1970; None if nothing says so."""
+    """When a verdict ends by itself: the field that says so, and the time, s since 1970; None if nothing says so."""
 
     def __new__(
         cls, status: str, message: str = "", evidence: tuple[Evidence, ...] = (), concerns: tuple[Evidence, ...] = ()

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
-from phaseline.machines.kinds.kubernetes.health.words import PAST
+from phaseline.machines.kinds.kubernetes.health.words import NOT_NOW, OBSERVED_IN, PAST, YES_NO
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest
 
 Get = Callable[["ObjectView"], Any]
@@ -20,6 +20,7 @@ NAMES = (
     ("templateMeta", "name"), ("key",), ("domain",), ("type",),
 )  # fmt: skip
 """Where an item of a list has its name, the first that is there."""
+STATUSES = ("True", "False", "Unknown")
 _STEP = re.compile(r"\.?([\w$-]+)|\[([^\]]*)\]")
 
 
@@ -32,7 +33,9 @@ class ObjectView:
         """Look at `live`, or at one item in it. key: the item's key in a map."""
         self.live, self.item, self.key = live, item, key
         status = live.get("status")
-        self.status: Manifest = status if isinstance(status, MAPS) else {}
+        self.status: Manifest = (
+            status if isinstance(status, MAPS) else {"conditions": status} if isinstance(status, list) else {}
+        )
         self._all: list[Manifest] | None = None
         self._items: dict[str, list[ObjectView]] = {}
         self._conditions: dict[str, Manifest] | None = None
@@ -60,6 +63,7 @@ class ObjectView:
     def every_condition(self) -> "Iterator[Manifest]":
         """The conditions of the object, and those of the parts of its status, and of the parts of these."""
         yield from self.all_conditions
+        yield from _more_conditions(self.status)
         for _, part in parts_of(self.status):
             yield from _conditions_below(part, 2)
 
@@ -77,9 +81,15 @@ class ObjectView:
         return seen is None or self.generation is None or seen >= self.generation
 
     @property
+    def observed(self) -> int | None:
+        """The generation that the status is of, by whatever name; None if it does not say."""
+        seen = [number(value) for name, value in self.status.items() if _is_observed_in(name)]
+        return min((one for one in seen if one is not None), default=None)
+
+    @property
     def is_observed(self) -> bool | None:
         """Whether the status is of the object's present generation; None if it does not say."""
-        seen = number(self.status.get("observedGeneration"))
+        seen = self.observed
         return None if seen is None or self.generation is None else seen >= self.generation
 
     @property
@@ -87,7 +97,7 @@ class ObjectView:
         """What says that the present generation has not been observed; None if it was, or nothing says so."""
         if self.is_observed is not False:
             return None
-        seen = text(self.status.get("observedGeneration"))
+        seen = text(self.observed)
         said = f"generation {self.generation} has not been observed yet, the last one that was is {seen}"
         return Evidence("observedGeneration", seen, message=said)
 
@@ -107,11 +117,11 @@ class ObjectView:
 
 def _conditions_below(part: list[Any] | dict[str, Any], levels: int) -> Iterator[Manifest]:
     """The conditions of a part of a status, in a map or in the members of a list, and so many levels below it."""
-    if isinstance(part, dict) and "conditions" in part:
-        yield from conditions_in(part)
+    if isinstance(part, dict):
+        yield from _all_conditions(part)
     for one in part if isinstance(part, list) else [below for name, below in part.items() if not is_past(name)]:
-        if isinstance(one, dict) and "conditions" in one:
-            yield from conditions_in(one)
+        if isinstance(one, dict):
+            yield from _all_conditions(one)
         if levels > 1 and isinstance(one, dict | list):
             for _, below in parts_of(one):
                 yield from _conditions_below(below, levels - 1)
@@ -125,6 +135,32 @@ def parts_of(part: Manifest | list[Any]) -> Iterator[tuple[str, Any]]:
             yield name, one
 
 
+def _all_conditions(part: dict[str, Any]) -> Iterator[Manifest]:
+    if "conditions" in part:
+        yield from conditions_in(part)
+    yield from _more_conditions(part)
+
+
+def _more_conditions(part: Manifest) -> Iterator[Manifest]:
+    """Conditions under another name: a single one (`condition`), or those of something (`nodeConditions`)."""
+    for name, found in part.items():
+        if _holds_conditions(name) and isinstance(found, list | dict):
+            yield from conditions_in({"conditions": [found] if isinstance(found, dict) else found})
+
+
+@lru_cache(maxsize=8192)
+def _holds_conditions(name: str) -> bool:
+    past = is_past(name) or any(fnmatchcase(name, glob) for glob in NOT_NOW)
+    return name == "condition" or (name.endswith("Conditions") and not past)
+
+
+@lru_cache(maxsize=8192)
+def _is_observed_in(name: str) -> bool:
+    """Whether a field of a status says of which generation it is."""
+    low = name.lower()
+    return low.endswith("generation") and low.removeprefix("last").removesuffix("generation") in OBSERVED_IN
+
+
 @lru_cache(maxsize=8192)
 def is_past(name: str) -> bool:
     """Whether a field holds what is over."""
@@ -133,16 +169,24 @@ def is_past(name: str) -> bool:
 
 
 def conditions_in(found: Any) -> list[Manifest]:
-    """The conditions in a map, those that have a type. A status that was written as a boolean becomes a word."""
+    """The conditions in a map, those that have a type. A status is a word: True also where true, TRUE or 1 stands."""
     listed = found.get("conditions") if isinstance(found, MAPS) else None
     if not isinstance(listed, list):
         return []
     typed: list[Manifest] = []
     for one in listed:
         if isinstance(one, MAPS) and type(one.get("type")) is str:
-            plain = type(one.get("status")) is str
-            typed.append(one if plain else {**one, "status": text(one.get("status")).capitalize()})
+            status = one.get("status")
+            plain = type(status) is str and status in STATUSES
+            typed.append(
+                one if plain else {**one, "status": _as_status(one.get("state") if status is None else status)}
+            )
     return typed
+
+
+def _as_status(found: Any) -> str:
+    word = text(found)
+    return YES_NO.get(word.lower(), word)
 
 
 def evidence_of(condition: Manifest) -> Evidence:

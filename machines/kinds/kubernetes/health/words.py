@@ -8,6 +8,10 @@ SUCCESS, PART, STEP, FAILURE, WORK, PAUSE, DOUBT = "success", "part", "step", "f
 TERMINAL, PASSING = "terminal", "passing"
 HELD_BY = (SUCCESS, PART, STEP)
 """What holds the object back where it is False."""
+OBSERVED_IN = ("observed", "reconciled", "processed", "applied", "synced", "handled")
+"""With `Generation` behind it, and perhaps `last` in front, the field of a status that says of which one it is."""
+YES_NO = {"true": "True", "1": "True", "false": "False", "0": "False", "unknown": "Unknown"}
+"""How the status of a condition is written by some, in small letters, and what it is."""
 
 # fmt: off
 CONDITIONS = (
@@ -21,6 +25,7 @@ CONDITIONS = (
     ("Completed",                      SUCCESS,     PASSING),
     ("Succeeded",                      SUCCESS,     TERMINAL),
     ("Successful",                     SUCCESS,     PASSING),
+    ("Finished",                       SUCCESS,     PASSING),
     ("Synced",                         SUCCESS,     PASSING),
     ("Reconciled",                     SUCCESS,     PASSING),
     ("Accepted",                       SUCCESS,     TERMINAL),
@@ -430,6 +435,7 @@ PHASES = (
     ("never*",                         WORK),
     ("no longer*",                     WORK),
     ("*notrunning",                    WORK),
+    ("prerunning",                     WORK),
     ("*running",                       SUCCESS),
     ("*notready",                      WORK),
     ("*not_ready",                     WORK),
@@ -462,6 +468,10 @@ WANTED = (
     ("instances",                 ("readyInstances",)),
     ("desiredNodes",              ("readyNodes",)),
     ("desiredReady",              ("ready",)),
+    ("desired",                   ("ready", "available", "updated")),
+    ("total",                     ("ready",)),
+    ("expectedReplicas",          ("readyReplicas", "availableReplicas", "currentReplicas")),
+    ("machineCount",              ("readyMachineCount", "updatedMachineCount")),
     ("size",                      ("ready",)),
     ("members",                   ("readyMembers",)),
     ("expectedNodes",             ("availableNodes",)),
@@ -471,6 +481,15 @@ WANTED = (
     ("targetReplicas",            ("readyReplicas", "currentReplicas")),
 )
 """Counters of a status, or of a part of it, that say themselves how many are wanted. Fewer are work."""
+WELL, NOT_WELL = ("ready", "available", "healthy"), ("unavailable", "unready", "notReady", "unhealthy", "degraded", "failed")
+COUNTED = (
+    "Replicas", "Instances", "Members", "Nodes", "Pods", "Workers", "Brokers", "Servers", "Machines", "MachineCount",
+    "Shards", "Agents", "Hosts",
+)
+"""What counters count, behind one of the words above: of what is well there must be as many as a field of that name, in
+the spec or beside it, says; of what is not well, none."""
+ALONE, WITH_ENDED = ("numberUnavailable",), ("failedPods",)
+"""Counters of what is not well by another name, and those that count what is over too, which say nothing."""
 COUNTS = ("ready*", "available*", "healthy*", "*Ready", "*Available", "replicas")
 """The fields of a status, or of a part of it, that hold how many of how many are well: `2/3`. Fewer are work."""
 FLAGS = {
@@ -516,14 +535,24 @@ NO_ERROR = (
 """What stands in such a field where there is no error, in any case."""
 
 PAUSED_BY = (
-    "spec.paused", "spec.pause", "spec.suspend", "spec.suspended", "spec.updateStrategy.paused",
-    "spec.updateStrategy.rollingUpdate.paused",
+    #   field                                     values that pause
+    *((field, ("true",)) for field in (
+        "spec.paused", "spec.pause", "spec.suspend", "spec.suspended", "spec.updateStrategy.paused",
+        "spec.updateStrategy.rollingUpdate.paused", "spec.suspendReconciliation", "spec.pauseReconciliation",
+        "spec.pauseReconcile", "spec.reconciliationPaused", "spec.stopped", "spec.shutdown", "spec.hibernate",
+        "spec.hibernation.enabled",
+    )),
+    ("spec.managementState",                      ("unmanaged",)),
+    ("spec.state",                                ("paused", "stopped", "suspended")),
+    ("spec.desiredState",                         ("paused", "stopped", "suspended")),
 )
-"""The fields whose true value pauses an object."""
+"""The fields that pause an object, and their values, in any case."""
 ANNOTATIONS = (
     #   annotation                     values that pause
     ("crossplane.io/paused",                     ("true",)),
     ("cluster.x-k8s.io/paused",                  ("*",)),
+    ("fluxcd.controlplane.io/reconcile",         ("disabled",)),
+    ("serviceoperator.azure.com/reconcile-policy", ("skip",)),
     ("cnpg.io/reconciliationLoop",               ("disabled",)),
     ("strimzi.io/pause-reconciliation",          ("true",)),
     ("autoscaling.keda.sh/paused",               ("", "1", "t", "true")),

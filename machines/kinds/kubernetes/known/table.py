@@ -21,16 +21,22 @@ NO_STATUS = "no status has been reported yet"
 
 # fmt: off
 STATUSLESS = frozenset((group, kind) for group, kinds in (
-    ("",                             ("ConfigMap", "Secret", "ServiceAccount", "Endpoints", "LimitRange", "PodTemplate")),
-    ("admissionregistration.k8s.io", ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")),
+    ("",                             ("ConfigMap", "Secret", "ServiceAccount", "Endpoints", "LimitRange", "PodTemplate", "Event", "Binding")),
+    ("admissionregistration.k8s.io", ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy",
+                                      "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding")),
     ("apps",                         ("ControllerRevision",)),
-    ("coordination.k8s.io",          ("Lease",)),
+    ("certificates.k8s.io",          ("ClusterTrustBundle",)),
+    ("coordination.k8s.io",          ("Lease", "LeaseCandidate")),
     ("discovery.k8s.io",             ("EndpointSlice",)),
-    ("networking.k8s.io",            ("IngressClass", "NetworkPolicy")),
+    ("events.k8s.io",                ("Event",)),
+    ("networking.k8s.io",            ("IngressClass", "NetworkPolicy", "IPAddress", "ClusterCIDR")),
+    ("policy",                       ("Eviction",)),
+    ("resource.k8s.io",              ("DeviceClass", "ResourceClaimTemplate", "ResourceSlice", "ResourceClass",
+                                      "ResourceClaimParameters", "ResourceClassParameters")),
     ("node.k8s.io",                  ("RuntimeClass",)),
     ("rbac.authorization.k8s.io",    ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
-    ("scheduling.k8s.io",            ("PriorityClass",)),
-    ("storage.k8s.io",               ("StorageClass", "CSIDriver", "CSINode", "VolumeAttributesClass")),
+    ("scheduling.k8s.io",            ("PriorityClass", "Workload")),
+    ("storage.k8s.io",               ("StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttributesClass")),
 ) for kind in kinds)
 # fmt: on
 """The kinds of Kubernetes whose published type has no status, by group and kind: they take no part in health. The core

@@ -167,6 +167,8 @@ def _is_empty(found: Any) -> bool:
 def operand(subject: str, one: str = "") -> Get:
     """What reads the value of a subject. one: the test that it stands in. Raises `BadTest`."""
     if " - " in subject:
+        if many := next((part.strip() for part in subject.split(" - ", 1) if "[]" in part and "(" not in part), ""):
+            raise BadTest(f"{one or subject!r}: {many} has many values, and a difference needs one: write sum({many})")
         left, right = (operand(part.strip(), one) for part in subject.split(" - ", 1))
         return lambda view: (number(left(view)) or 0) - (number(right(view)) or 0)
     if " or " in subject:
@@ -283,7 +285,7 @@ def _ordered(one: str, subject: str, order: Callable[[Any, Any], bool], value: s
 
 def _equal(one: str, subject: str, value: str, *, wanted: bool) -> RowTest:
     left, right = operand(subject, one), operand(value, one)
-    many = "[]" in value and "(" not in value
+    many = "[]" in value and "(" not in value  # no difference, which would have been refused
 
     def holds(view: ObjectView) -> bool:
         others = right(view) if many else [right(view)]
@@ -318,7 +320,7 @@ def _generation(one: str) -> RowTest:
 
     def tell(view: ObjectView) -> Evidence:
         found = first(view)
-        seen = number(view.status.get("observedGeneration") if found is None else found.get("observedGeneration"))
+        seen = view.observed if found is None else number(found.get("observedGeneration"))
         what = "" if found is None else f" of {text(found.get('type'))}"
         said = f"generation {view.generation} has not been observed yet"
         last = "" if seen is None else f", the last one{what} that was is {seen}"

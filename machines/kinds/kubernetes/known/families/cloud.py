@@ -85,6 +85,7 @@ FAMILIES = (
     Family("AWS Controllers for Kubernetes", "https://aws-controllers-k8s.github.io/community/docs/user-docs/resource-crud/", (
         KnownKind("*.services.k8s.aws", "*", (
             Row("ACK.Terminal = True",                        D),
+            Row("ACK.Recoverable = True",                     P,      argo=NONE),
             Row("Ready = False",                              P),
             Row("Ready = True",                               H),
             Row("ACK.ResourceSynced = False",                 P),

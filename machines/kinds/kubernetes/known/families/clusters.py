@@ -137,6 +137,8 @@ FAMILIES = (
     )),
     Family("Gardener", "https://gardener.cloud/docs/gardener/shoot/shoot_status/", (
         KnownKind("core.gardener.cloud", "Shoot", (
+            Row(".status.lastOperation.state = Error | Failed | Aborted", D, argo=NONE),
+            Row(".status.hibernated = true & .status.lastOperation.state = Succeeded", S, argo=NONE, message="it is hibernated"),
             Row(".metadata.labels[shoot.gardener.cloud/status] = healthy", H),
             Row(".metadata.labels[shoot.gardener.cloud/status] = progressing", P),
             Row(".metadata.labels[shoot.gardener.cloud/status] = unhealthy", D, message="{.status.lastErrors[0].description}"),

@@ -28,6 +28,22 @@ CLICKHOUSE = (
     Row(".status.status = something",                                 D),
 )
 FAMILIES = (
+    Family("FoundationDB", "https://github.com/FoundationDB/fdb-kubernetes-operator/blob/main/docs/cluster_spec.md", (
+        KnownKind("apps.foundationdb.org", "FoundationDBCluster", (
+            Row(".status.generations.reconciled < .metadata.generation", P,   message="generation {.metadata.generation} has not been reconciled yet, the last one that was is {.status.generations.reconciled}"),
+            Row(".status.health.available = false",                   D,      message="its database is not available"),
+            Row(".status.health.healthy = false",                     P,      message="its database is not healthy"),
+            Row(".status.health.available = true",                    H,      message="its database is available"),
+        )),
+    )),
+    Family("cass-operator", "https://docs.k8ssandra.io/reference/crd/cass-operator-crds-latest/", (
+        KnownKind("cassandra.datastax.com", "CassandraDatacenter", (
+            Row(".spec.stopped = true",                               S,      message="it is stopped"),
+            Row(".status.cassandraOperatorProgress = Updating",       P,      message="its operator is at work"),
+            Row("Ready = False",                                      P),
+            Row("Ready = True",                                       H),
+        )),
+    )),
     Family("Zalando postgres-operator", "https://github.com/zalando/postgres-operator/blob/master/pkg/apis/acid.zalan.do/v1/const.go", (
         KnownKind("acid.zalan.do", "postgresql", (
             Row(".status.PostgresClusterStatus = Running",            H),

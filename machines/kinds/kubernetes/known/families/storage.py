@@ -25,6 +25,7 @@ VELERO = (
 FAMILIES = (
     Family("Rook", "https://rook.io/docs/rook/latest/CRDs/specification/", (
         KnownKind("ceph.rook.io", "CephCluster", (
+            Row("@.severity = HEALTH_ERR | HEALTH_WARN & .status.ceph.health = HEALTH_ERR | HEALTH_WARN", D, argo=NONE, message="its health is {.status.ceph.health}: {@.message}", each=".status.ceph.details[]"),
             Row(".status.ceph.health = HEALTH_ERR | HEALTH_WARN",     D,      message="its health is {.status.ceph.health}: {.status.message}"),
             Row(".status.ceph.health = HEALTH_OK & .status.state = Error", D),
             Row(".status.state = Error",                              D,      argo=NONE),

@@ -44,6 +44,16 @@ FAMILIES = (
             Row("Active = True",                                      H),
         )),
     )),
+    Family("JobSet", "https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/", (
+        KnownKind("jobset.x-k8s.io", "JobSet", (
+            Row("Failed = True",                                      D),
+            Row("Completed = True",                                   H),
+            Row(".spec.suspend = true",                               S,      message="it is suspended"),
+            Row("Suspended = True",                                   S),
+            Row("@.failed > 0",                                       P,      message="{@.name}: jobs that have failed: {@.failed}", each=".status.replicatedJobsStatus[]"),
+            Row(".status = something",                                P,      message="it has not ended yet"),
+        )),
+    )),
     Family("OpenKruise", "https://openkruise.io/docs/user-manuals/cloneset", (
         KnownKind("apps.kruise.io", "AdvancedCronJob", (
             Row(".status.lastScheduleTime = nothing & .spec.paused = true", S, message="it is paused"),
