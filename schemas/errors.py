@@ -224,7 +224,10 @@ class NotFound(PhaselineError):
 
     exit_code, status = Exit.NOT_FOUND, 404
 
-    record_not_found = case("there is no record at place {place} of the log, which holds the places {first} to {last}")
+    record_not_found = case("place {place} is not in the log, which holds the places {first} to {last}")
+    no_record = case(
+        "place {place} of the log has no record: workers note other things there, too; see `phaseline rejections`"
+    )
     not_rejected = case("the record at place {place} is no rejection, but {actual}: see `phaseline rejections`")
     event_gone = case("the stream {stream} no longer holds event {sequence}")
     not_observed = case("no observation of {id!r} is stored: publish {kind}.observed, or name another")

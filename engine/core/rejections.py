@@ -105,8 +105,9 @@ def here(tree: Tree, arrival: Arrival) -> str:
 
 
 def states_in_words(kind: Kind, facets: Sequence[FacetState]) -> str:
-    """`Failed [NotReady]`: the state of each facet of its own."""
-    return ", ".join(str(facet.state) for facet in facets[: kind.own])
+    """`Failed [NotReady]`: the state of each facet of its own; once if all are unknown or Deleted."""
+    states = [str(facet.state) for facet in facets[: kind.own]]
+    return states[0] if facets[0].state.phase in (ABSENT, DELETED) and len({*states}) == 1 else ", ".join(states)
 
 
 def situated(tree: Tree, rejection: Rejection) -> Rejection:

@@ -63,7 +63,10 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
     found = None if message is None else logged(log, message)
     if found is None:
         state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
-        raise NotFound.record_not_found(place=sequence, first=state["first_seq"], last=state["last_seq"])
+        first, last = state["first_seq"], state["last_seq"]
+        if first <= sequence <= last:
+            raise NotFound.no_record(place=sequence)
+        raise NotFound.record_not_found(place=sequence, first=first, last=last)
     return found
 
 

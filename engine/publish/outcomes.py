@@ -46,9 +46,7 @@ def unread_of(records: Iterable[Record]) -> tuple[str, ...]:
 def unread_text(kinds: Kinds, type_: str, unread: Iterable[str]) -> str:
     """`nothing reads data.reson (did you mean reason?)`. type_: that of the event, as far as it is known."""
     kind, _, trigger = type_.partition(".")
-    if kind not in kinds:
-        return said_unread(unread, (), {})
-    return said_unread(unread, kinds[kind].declared.get(trigger, ()), kinds[kind].table.earlier_names)
+    return said_unread(unread, kinds.get(kind), trigger)
 
 
 class Outcome(NamedTuple):

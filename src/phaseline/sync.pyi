@@ -539,7 +539,7 @@ tree: this id and those below it. reason: such as `guard`. follow: go on after t
         """How many rejections there are from `start` on, by reason, kind and source, the most frequent first."""
 
     def record(self, sequence: int) -> Logged:
-        """The record at the place `sequence` of the log; raises `NotFound.record_not_found`."""
+        """The record at the place `sequence` of the log; raises `NotFound.record_not_found`, `NotFound.no_record`."""
 
     def way_out(self, sequence: int) -> str:
         """What could be done about the rejection at the place `sequence` of the log, as things stood there.

@@ -201,3 +201,46 @@ async def test_rejections_of_a_tree_with_a_long_name(client: Client) -> None:
         assert [record.id async for record in client.rejections(tree=tree)] == [tree]
         watch = client.watch(tree=tree, start="start", rejections=True, follow=False)
         assert [getattr(record, "id", None) async for record in watch] == [tree]
+
+
+NODE = "c1/p/a"
+
+
+async def said_of(client: Client) -> list[tuple[str, str, str | None, int]]:
+    found = await (await client.at()).said(await client.get("node", NODE))
+    return [(one.facet, one.condition, one.reason, one.count) for one in found]
+
+
+async def test_what_was_said_of_one_that_had_fewer_facets_once(client: Client) -> None:
+    """The first records of an entity leave out the facets that say nothing yet, such as `signals`."""
+    await client.publish("node", "adopt", NODE, {"phase": "Running"})
+    await client.publish("node", "condition", NODE, {"name": "Reclaim", "status": "True", "reason": "Spot"})
+    await client.publish_and_wait("node", "not_ready", NODE, {"reason": "NoStatus"}, source="/kcm")
+    await until_answer(
+        lambda: said_of(client), [("phase", "NotReady", "NoStatus", 1), ("signals", "Reclaim", "Spot", 1)]
+    )
+
+
+async def test_what_is_said_of_a_signal_is_no_reason_of_another(client: Client) -> None:
+    await client.publish("node", "adopt", NODE, {"phase": "Running"})
+    for name, reason in (("Disk", "Full"), ("Kernel", "Stuck"), ("Disk", "Full"), ("Kernel", "Other")):
+        await client.publish("node", "condition", NODE, {"name": name, "status": "True", "reason": reason})
+    await client.publish_and_wait("node", "condition", NODE, {"name": "Ready", "status": "True", "reason": "Other"})
+    await until_answer(lambda: said_of(client), [("signals", "Disk", "Full", 2), ("signals", "Kernel", "Other", 1)])
+    found = {"Kernel": {"status": "True", "reason": "Third"}}
+    await client.publish_and_wait("node", "reported", NODE, {"phase": "Running", "signals": found})
+    await until_answer(lambda: said_of(client), [("signals", "Kernel", "Third", 1)])
+
+
+async def test_what_was_refused_is_not_counted_as_said_again(client: Client) -> None:
+    """Not even if it has the words of what stands: it was about another thing."""
+    await client.publish("node", "adopt", NODE, {"phase": "Running", "uid": "k8s:1"})
+    await client.publish("node", "reported", NODE, {"phase": "Running", "uid": "k8s:2"})
+    await client.publish("node", "not_ready", NODE, {"reason": "NoStatus", "uid": "k8s:2"})
+    await client.publish("node", "reported", NODE, {"phase": "Running", "uid": "k8s:1"}, source="/late")
+    done = await client.publish_and_wait("node", "not_ready", NODE, {"reason": "NoStatus", "uid": "k8s:1"})
+    assert done.rejection is not None
+    assert done.rejection.reason == "stale"
+    await until_answer(lambda: said_of(client), [("phase", "NotReady", "NoStatus", 1)])
+    [phase, *_] = (await client.why("node", NODE)).facets
+    assert phase.contradicted_by == ()

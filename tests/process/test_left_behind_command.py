@@ -22,6 +22,7 @@ async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> Non
     assert unseen.out.count("Deleted (not seen)") == 2
     assert (await shell("get", "node", "c1/p/a", "--json")).json["facets"]["phase"]["label"] == "Deleted (not seen)"
     assert "no entities found" in (await shell("list", "--left-behind")).err
+    assert "everything there is deleted: --all shows it" in (await shell("tree", "c1")).err
 
     left = await client.publish_and_wait("node", "reported", "c1/p/a", {"phase": "Running"}, timeout=10)
     [record] = left.transitions
@@ -58,6 +59,7 @@ async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> Non
     await client.publish_and_wait("node", "deleted", "c1/p/a", timeout=10)
     assert (await shell("get", "node", "c1/p/a", "--json")).json["end"] == "seen"
     assert "no entities found" in (await shell("list", "--left-behind")).err
+    assert "everything there is deleted: --all shows it" in (await shell("tree", "c1")).err
     assert "it is gone, that is seen now" in (await shell("history", "node", "c1/p/a")).out
 
 

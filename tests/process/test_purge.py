@@ -55,6 +55,9 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     again = await shell("admin", "purge", "resource", ID, "--yes")
     assert again.out.startswith("nothing to erase: 0 events")
 
+    unknown = await shell("admin", "purge", "resource", f"{ID}s", "--yes")
+    assert (unknown.code, "there is no resource" in unknown.err) == (4, True)
+
     audited = await shell("log", "replay", "--audit", "--json", "-v")
     assert audited.code == 0, audited
     audit = audited.json

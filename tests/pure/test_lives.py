@@ -96,7 +96,7 @@ def test_a_request_has_no_identity() -> None:
     assert "data.uid" in refused(there(None).when("node", "delete", N, {"uid": A}), "invalid")
 
 
-@pytest.mark.parametrize("trigger", ["not_ready", "deleted", "heartbeat", "ready"])
+@pytest.mark.parametrize("trigger", ["not_ready", "heartbeat", "ready"])
 def test_what_is_said_of_another_thing_is_refused(trigger: str) -> None:
     message = refused(tell(there(A), trigger, uid=B))
     assert A in message
@@ -104,8 +104,12 @@ def test_what_is_said_of_another_thing_is_refused(trigger: str) -> None:
     assert "reported with it and the state you see, if aws:i-b is there" in message
 
 
-def test_reported_gone_of_another_thing_is_refused() -> None:
-    assert B in refused(tell(there(A), "reported", phase=DELETED, uid=B))
+@pytest.mark.parametrize(("trigger", "data"), [("reported", {"phase": DELETED}), ("deleted", {})])
+def test_gone_of_another_thing_is_refused_and_asks_for_no_claim(trigger: str, data: dict[str, Any]) -> None:
+    message = refused(tell(there(A), trigger, uid=B, **data))
+    assert message.endswith(
+        f"is about {B}; {A} is there since event 4: report it gone without uid, if nothing is there"
+    )
 
 
 @pytest.mark.parametrize("trigger", ["adopt", "reported"])
@@ -368,7 +372,8 @@ def test_a_request_for_the_present_version_is_taken() -> None:
     assert own(tell(gone, "create", if_version=0))
     assert own(tell(gone, "create", if_version=3))
     refused(tell(gone, "create", if_version=2), "changed")
-    refused(tell(POOL, "create", if_version=1), "changed")
+    assert "then create with if_version 0" in refused(tell(POOL, "create", if_version=1), "changed")
+    assert refused(tell(POOL, "delete", if_version=1), "changed").endswith(": look at what is there now")
 
 
 def test_a_version_of_a_wrong_form_is_invalid() -> None:

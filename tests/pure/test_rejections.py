@@ -107,6 +107,17 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
         "cluster c; or if it is there: reported at cluster c with the state you see; then create at node_pool c/p; "
         "or if it is there: reported at node_pool c/p with the state you see",
     ),
+    "an intent to what is unknown, below what is unknown": (
+        (), ("node", "cordon", "c/p/n"),
+        "node c/p/n is Absent: the node_pool c/p is unknown, cordon needs it alive; "
+        "way out: if it is there: reported at node c/p/n with the state you see",
+    ),
+    "of several facets, none of which is known": (
+        (), ("rsync_resource", "failed", "g/c/web/p+e/d"),
+        "rsync_resource g/c/web/p+e/d is Absent: the app_context g/c is unknown, failed needs it alive; "
+        "way out: create at emco_resource g; or if it is there: reported at emco_resource g with the state you see; "
+        "then create at app_context g/c",
+    ),
     "below what is deleted": (
         GONE, ("node", "not_ready", "c/p/n"),
         "node c/p/n is Absent: the node_pool c/p is deleted, not_ready needs it alive; "

@@ -43,6 +43,17 @@ def test_a_request_with_such_a_field_is_rejected_and_says_what_was_meant() -> No
     assert ", message, reason, " in rejection.message
 
 
+def test_who_else_may_set_an_attribute_comes_before_a_similar_name() -> None:
+    rejection = only(take(started(), "scale", {"version": "v2"}, at="node_pool c/p"))
+    assert isinstance(rejection, Rejection)
+    assert rejection.message.startswith("nothing reads data.version (create, update or configure may set it); scale ")
+    rejection = only(take(started(), "updated", {"version": "v2", "moods": 1}, at="node_pool c/q"))
+    assert isinstance(rejection, Rejection)
+    assert rejection.message.endswith(
+        "needs Updating; nothing reads data.moods, data.version (adopt or reported may set it)"
+    )
+
+
 def test_an_observation_is_taken_without_it_and_its_record_names_it() -> None:
     data = {"reson": "KubeletStopped", "condition": "MemoryPressure"}
     record, *cascade = take(started(), "not_ready", data)

@@ -233,3 +233,27 @@ def test_views_upon_views_are_followed_to_a_limit(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(explainer, "DEPTH", 1)
     history = play(edge_worlds.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
     assert [part.detail for part in parts(explanation(history, "cluster", "c"))] == ["here", "here", "no further"]
+
+
+def test_a_report_that_says_otherwise_stands_beside_what_was_said_before() -> None:
+    history = play(edge_worlds.KINDS, RUNNING)
+    history.take(event("node_pool", "error", "c/p", {"reason": "Unhealthy"}, source="/autoscaler"))
+    history.take(event("node_pool", "reported", "c/p", {"phase": "Running"}, source="/cloud"))
+    [found] = explanation(history, "node_pool", "c/p").facets[0].causes
+    assert [one.cause.source for one in found.records] == ["/cloud"]
+    assert found.ended is not None
+    assert (found.ended.names, [one.cause.source for one in found.ended.records]) == (
+        ("Failed [Unknown]",), ["/autoscaler"],
+    )  # fmt: skip
+
+
+def test_what_is_said_of_a_state_is_no_reason_of_a_signal() -> None:
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"})])
+    data = {"phase": "Failed", "conditions": ["NotReady"], "reason": "Stopped", "message": "no lease"}
+    history.take(event("node", "reported", "c/p/n", {**data, "signals": {"DiskPressure": "True"}}))
+    history.take(event("node", "condition", "c/p/n", {"name": "Kernel", "status": "True", "reason": "Stuck"}))
+    phase, signals = explanation(history, "node", "c/p/n").facets
+    assert [one.records[0].reason for one in phase.causes] == ["Stopped"]
+    assert [(one.names, one.records[0].reason, one.records[0].message) for one in signals.causes] == [
+        (("DiskPressure",), None, None), (("Kernel",), "Stuck", None),
+    ]  # fmt: skip

@@ -116,7 +116,7 @@ def of_report(
     comes_back = found == "known" and not says_gone and not is_there(entity)
     if replaced_by is None:
         if says_gone and found == "other" and is_there(entity):
-            return RefusedReport("stale", _another(kind, entity, trigger, uid, None))
+            return RefusedReport("stale", _another(kind, entity, trigger, uid, None, says_gone=True))
         return Thing(uid, is_news=found != "known" or comes_back, is_new=found == "other")
     if found == "former":
         return RefusedReport(
@@ -126,7 +126,8 @@ def of_report(
         begins = not says_gone and (trigger in kind.naming or trigger in replaced_by)
         if begins and not (seen is not None and seen < entity.born):
             return Thing(uid, is_news=True, takes_over=True, is_new=True)
-        return RefusedReport("stale", _another(kind, entity, trigger, uid, seen if begins else None))
+        told_by = seen if begins else None
+        return RefusedReport("stale", _another(kind, entity, trigger, uid, told_by, says_gone=says_gone))
     return Thing(uid, is_news=found == "first" or comes_back)
 
 
@@ -167,11 +168,13 @@ def _now(entity: Entity, uid: str) -> str:
     return f"; {there} is there{f' since event {entity.born}' if entity.born else ''}"
 
 
-def _another(kind: Kind, entity: Entity, trigger: str, uid: str, seen: int | None) -> str:
+def _another(kind: Kind, entity: Entity, trigger: str, uid: str, seen: int | None, *, says_gone: bool) -> str:
     """Why an event about another thing is not taken."""
     said = f"{_is(kind, entity)}: {trigger} is about {uid}{_now(entity, uid)}"
     if seen is not None:
         return f"{said}, and this report has seen records up to {seen}: report again with what it has read by then"
+    if says_gone:
+        return f"{said}: report it gone without {UID}, if nothing is there"
     return f"{said}: {REPORTED} with it and the state you see, if {uid} is there"
 
 
@@ -189,7 +192,9 @@ def _changed(tree: Tree, entity: Entity | None, arrival: Arrival) -> Rejection:
     wanted = arrival.data[IF_VERSION]
     meant = f"version {wanted}" if wanted else "something that is not there"
     message = f"{here(tree, arrival)}, version {version}: {arrival.trigger} was meant for {meant}"
-    again = f"look at what is there now, then {arrival.trigger} with {IF_VERSION} {version}"
+    again = "look at what is there now"
+    if version or arrival.trigger in tree.kinds[arrival.kind].births:
+        again = f"{again}, then {arrival.trigger} with {IF_VERSION} {version}"
     return reject(tree, arrival, "changed", f"{message}: {again}")
 
 

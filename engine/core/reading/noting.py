@@ -29,10 +29,10 @@ def noted(tree: Tree, arrival: Arrival, decision: Decision, unread: Sequence[str
         if not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (arrival.kind, arrival.id):
             return _with(decision, index, _naming(record, names))
     kind = tree.kinds[arrival.kind]
-    told = said(unread, kind.declared[arrival.trigger], kind.table.earlier_names)
+    told = said(unread, kind, arrival.trigger)
     for index, record in enumerate(records):
         if isinstance(record, Rejection):
-            message = f"{record.message}; {told}"
+            message = f"{record.message.removesuffix('.')}; {told}"
             return _with(decision, index, replace(record, message=message[:MAX_TEXT]))
     if (entity := tree.get(arrival.kind, arrival.id)) is not None:
         return replace(decision, records=[*records, _naming(mark(arrival, entity), names)])

@@ -5,11 +5,11 @@ one is rejected, because it asks for something that would not happen. An observa
 Belongs here: finding such fields, naming them. Does not: the records that name them (`noting`).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.fields import Field
+from phaseline.machines.language.predicates import or_list
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import did_you_mean
 from phaseline.schemas.records import Record, Rejection
@@ -29,21 +29,27 @@ def without_unread(kind: Kind, trigger: str, data: Mapping[str, Any]) -> tuple[M
         return data, ()
     unread = tuple(sorted(data.keys() - declared))
     if kind.roles[trigger] == "intent":
-        named = said(unread, declared, kind.table.earlier_names)
-        raise Invalid(f"{named}; {trigger} of {kind.name} has {', '.join(sorted(declared))}")
+        raise Invalid(f"{said(unread, kind, trigger)}; {trigger} of {kind.name} has {', '.join(sorted(declared))}")
     return {name: value for name, value in data.items() if name in declared}, unread
 
 
-def said(unread: Iterable[str], declared: Collection[str], earlier: Mapping[str, Field]) -> str:
-    """`nothing reads data.reson (did you mean reason?), data.zone`. earlier: attributes by what they were called."""
-    named = (f"data.{name}{_meant(name, declared, earlier)}" for name in named_only(unread))
+def said(unread: Iterable[str], kind: Kind | None, trigger: str) -> str:
+    """`nothing reads data.reson (did you mean reason?), data.zone`. kind: None if it is not known."""
+    named = (f"data.{name}{'' if kind is None else _meant(name, kind, trigger)}" for name in named_only(unread))
     return f"{NOTHING_READS}{', '.join(named)}"
 
 
-def _meant(name: str, declared: Collection[str], earlier: Mapping[str, Field]) -> str:
-    """The field that was probably meant: what an attribute is called now comes before a similar name."""
-    field = earlier.get(name)
-    return f" (did you mean {field.name}?)" if field and field.name in declared else did_you_mean(name, declared)
+def _meant(name: str, kind: Kind, trigger: str) -> str:
+    """What was probably meant: what an attribute is called now; who else may set it; then a similar name."""
+    declared, field = kind.declared.get(trigger, ()), kind.table.earlier_names.get(name)
+    if field and field.name in declared:
+        return f" (did you mean {field.name}?)"
+    others = [
+        one for one, names in kind.declared.items() if name in names and kind.roles[one] == kind.roles.get(trigger)
+    ]
+    if others and name in kind.table.attribute_names:
+        return f" ({or_list(tuple(others))} may set it)"
+    return did_you_mean(name, declared)
 
 
 def says_unread(record: Record) -> bool:

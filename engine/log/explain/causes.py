@@ -6,7 +6,7 @@ Belongs here: reading one entity's history backwards, and following a record to 
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from phaseline.engine.log.explain.model import CauseChain, Role
 from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import HEARD
+from phaseline.machines.language.signals import CONDITION, TOLD, standing_signals
 from phaseline.machines.language.table import ABSENT, BECAUSE, OK, PROGRESSING, REPORTED, Facet
 from phaseline.schemas.records import Cause, Entity, State, Transition, state
 from phaseline.schemas.subjects import ancestor_id
@@ -62,11 +63,17 @@ def moves(history: History, index: int) -> Iterator[Move]:
 def findings(kind: Kind, index: int, base: State, history: History) -> list[Finding]:
     """What explains a base: each accumulated or sticky condition, and the phase unless such a condition holds it.
 
+    Of signals it is each one that stands: what is said of one is no reason of another.
+
     The record that moved the base last is among them, unless a newer request replaced it. If it brought nothing, it
     cleared something.
     """
     if base.phase == ABSENT:
         return []
+    if index == kind.signals and base.phase == TOLD:
+        names = standing_signals(history[-1].entity.attributes) if history else ()
+        told = [Finding("condition", name, _of_signal(signal_record(history, name))) for name in names]
+        return told or [Finding("phase", base.phase, None)]
     facet, moved = kind.machines[index].facet, list(moves(history, index))
     held = accumulated_conditions(facet) if base.phase == facet.accumulates_in else frozenset()
     lasting = [c for c in base.conditions if c in held or c in facet.sticky]
@@ -112,10 +119,15 @@ def _finding(
 
 
 def _ended(kind: Kind, facet: Facet, history: History, moved: Sequence[Move], at: int) -> Finding | None:
-    """What began that which the move at index `at` ends: an activity that ended badly, or what a timer ran for."""
+    """What began that which the move at index `at` ends: an activity that ended badly, or what a timer ran for.
+
+    Of a report that says otherwise it is what was said before, maybe by another source: both stand beside each other.
+    """
     record, before, after = moved[at]
     if before is None or before.phase in (ABSENT, after.phase):
         return None
+    if record.trigger == REPORTED and before.phase == facet.accumulates_in:
+        return Finding("phase", str(before), _said_last(facet, moved[:at], before))
     failed = kind.roles.get(record.trigger) == "observation" and PROGRESSING in before.conditions
     if record.cause.by != "timer" and (not failed or after.phase == facet.healthy):
         return None
@@ -123,6 +135,12 @@ def _ended(kind: Kind, facet: Facet, history: History, moved: Sequence[Move], at
     until = [one for one in history if one.entity.version < record.entity.version]
     newest = operation(kind, index, before, until)
     return Finding("phase", before.phase, newest or (None if start is None else moved[start].record))
+
+
+def _said_last(facet: Facet, moved: Sequence[Move], base: State) -> Transition | None:
+    """The record that brought the last of the conditions of a base, which another word has ended."""
+    brought = [at for one in base.conditions if (at := added(facet, moved, one)) is not None]
+    return moved[max(brought)].record if brought else None
 
 
 def _of_last_move(move: Move, before: State) -> list[Finding]:
@@ -166,9 +184,24 @@ def state_record(history: History, index: int) -> Transition | None:
 
 def attribute_record(history: History, name: str) -> Transition | None:
     """The record since which an attribute has its value; None if it is missing."""
+    return _value_record(history, lambda entity: entity.attributes.get(name))
+
+
+def signal_record(history: History, name: str) -> Transition | None:
+    """The record since which a signal stands as it does, with this reason; None if it is missing."""
+    return _value_record(history, lambda entity: standing_signals(entity.attributes).get(name))
+
+
+def _of_signal(record: Transition | None) -> Transition | None:
+    """The record since which a signal stands. What a report says in words is about the state that it names."""
+    return record if record is None or record.trigger == CONDITION else replace(record, reason=None, message=None)
+
+
+def _value_record(history: History, value: Callable[[Entity], Any]) -> Transition | None:
+    """The record since which a value of an entity is what it is; None if it is missing."""
     since, version, before = None, 0, None
     for record in history:
-        after = record.entity.attributes.get(name)
+        after = value(record.entity)
         if record.entity.version != version + 1:
             since = None
         elif after != before:

@@ -20,7 +20,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.relations import with_all_above
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
-from phaseline.schemas.records import Rejection, Transition, timestamp
+from phaseline.schemas.records import Entity, Rejection, Transition, timestamp
 
 if TYPE_CHECKING:
     from phaseline.engine.core.intake import Arrival
@@ -41,7 +41,8 @@ async def refused_of(view: StateView, last: Transition) -> tuple[Contradiction, 
     if view.moment is not None:
         return ()
     try:
-        all_ = sorted([one async for one in _rejections(view, last)], key=lambda one: one.cause.sequence)
+        newer = (one async for one in _rejections(view, last.entity, last.time_ns) if _is_newer(one, last))
+        all_ = sorted([one async for one in newer], key=lambda one: one.cause.sequence)
         found = [one for one in all_ if _is_about(one, last, view.installation.kinds)]
         replaced = await _replaced(view, last, found, {one.cause.sequence for one in all_}) if found else frozenset()
     except (ApiFailed, NoAnswer, NotPermitted):  # one who may not read it still learns what the states say
@@ -49,30 +50,38 @@ async def refused_of(view: StateView, last: Transition) -> tuple[Contradiction, 
     return tuple(_told(one, last.entity.id) for one in found if one.cause.sequence not in replaced)[-SHOWN:]
 
 
-async def _rejections(view: StateView, last: Transition) -> AsyncIterator[Rejection]:
-    """The rejections of events of the entity and of those above it, since its last record."""
+async def refused_since(view: StateView, entity: Entity, since_ns: int) -> frozenset[int]:
+    """The positions of those events at an entity, or above it, that were refused since a time."""
+    return frozenset([one.cause.sequence async for one in _rejections(view, entity, since_ns)])
+
+
+def _is_newer(record: Rejection, last: Transition) -> bool:
+    return record.cause.sequence > last.cause.sequence
+
+
+async def _rejections(view: StateView, entity: Entity, since_ns: int) -> AsyncIterator[Rejection]:
+    """The rejections of events of the entity and of those above it, since a time."""
     installation, left = view.installation, MOST
     stream = installation.layout.log
-    for subject in await _subjects(installation, last):  # one by one: with several filters, the server is slow
-        async for some in read_all(installation.wire, stream, [subject], timestamp(last.time_ns)):
+    for subject in await _subjects(installation, entity, since_ns):  # one by one: with several, the server is slow
+        async for some in read_all(installation.wire, stream, [subject], timestamp(since_ns)):
             for stored in some:
                 if left == 0:
                     return
                 left -= 1
                 record = record_in_log(stream, stored)
-                if isinstance(record, Rejection) and record.cause.sequence > last.cause.sequence:
+                if isinstance(record, Rejection):
                     yield record
 
 
-async def _subjects(installation: Installation, last: Transition) -> list[str]:
-    """Where rejections stand that came since its last record and may concern an entity; of most there are none."""
-    entity = last.entity
+async def _subjects(installation: Installation, entity: Entity, since_ns: int) -> list[str]:
+    """Where rejections stand that came since a time and may concern an entity; of most there are none."""
     partition = installation.partition_of(entity.id)
     names = with_all_above(installation.kinds, entity.kind, entity.id)
     filters = [installation.subjects.rejection(partition, kind, "*", name) for kind, name in names]
     where = installation.wire.api_subject(f"DIRECT.GET.{installation.layout.log}")
     replies = await gather(installation.wire, where, {"multi_last": filters})
-    return [message_in(one).subject for one in replies if stored_ns(one) >= last.time_ns]
+    return [message_in(one).subject for one in replies if stored_ns(one) >= since_ns]
 
 
 def _is_about(record: Rejection, last: Transition, kinds: Kinds) -> bool:

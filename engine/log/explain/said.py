@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from phaseline.engine.core.memory.reasons import reasons_of
-from phaseline.engine.log.explain.causes import History, added, entered, moves
+from phaseline.engine.log.explain.causes import History, added, entered, moves, signal_record
 from phaseline.engine.log.explain.model import Contradiction, GivenReason
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import StateView
@@ -19,9 +19,10 @@ from phaseline.engine.nats.stream_reader import read_all
 from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE
+from phaseline.machines.language.signals import CONDITION, NAME, REASON, STATUS, standing_signals
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
-from phaseline.schemas.errors import NoAnswer, NotPermitted
-from phaseline.schemas.records import Entity, State, Transition, timestamp
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
+from phaseline.schemas.records import SIGNALS, Entity, State, Transition, timestamp
 from phaseline.schemas.subjects import ACTOR, quote, quoted_id
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ class SaidOf(NamedTuple):
 def said_in(kind: Kind, entity: Entity, history: History) -> Iterator[GivenReason]:
     """For each condition that lasts, the record since which its reason is the same, as far as the history goes."""
     for index, facet in enumerate(entity.facets[: kind.contact]):
+        if index == kind.signals:
+            yield from _signals_in(entity, history)
+            continue
         base, table = facet.base, kind.table.facets[index]
         known = reasons_of(kind, index, entity.memory)
         held = accumulated_conditions(table) if base.phase == table.accumulates_in else frozenset()
@@ -57,6 +61,14 @@ def said_in(kind: Kind, entity: Entity, history: History) -> Iterator[GivenReaso
             yield GivenReason(entity.names[index], name, reason, record, None if record is None else record.message)
 
 
+def _signals_in(entity: Entity, history: History) -> Iterator[GivenReason]:
+    """The same of each signal that stands."""
+    for name, one in standing_signals(entity.attributes).items():
+        record = signal_record(history, name)
+        message = record.message if record is not None and record.trigger == CONDITION else None
+        yield GivenReason(SIGNALS, name, one.get(REASON), record, message)
+
+
 def _since(kind: Kind, index: int, history: History, name: str, reason: str) -> Transition | None:
     """The record since which a condition has its reason."""
     found = None
@@ -70,12 +82,15 @@ def _since(kind: Kind, index: int, history: History, name: str, reason: str) -> 
 async def said_of(view: StateView, entity: Entity, history: History) -> SaidOf:
     """What was said of the conditions of an entity, and by whom else something else."""
     kind = view.installation.kinds[entity.kind]
+    history = [replace(one, entity=kind.whole(one.entity)) for one in history]  # an early record has fewer facets
     said = list(said_in(kind, kind.whole(entity), history))
     counter = _Counter(kind, kind.whole(entity), said)
     try:
+        refused = await _refused(view, entity, counter)
         async for position, arrival in _events(view, entity, counter):
-            counter.take(position, arrival)
-    except (NotPermitted, NoAnswer):  # one who may not read events still learns what the log says
+            if position not in refused:
+                counter.take(position, arrival)
+    except (ApiFailed, NotPermitted, NoAnswer):  # one who may not read events still learns what the log says
         pass
     return SaidOf(counter.by_facet(), {entity.names[0]: found} if (found := tuple(counter.contradictions())) else {})
 
@@ -89,7 +104,9 @@ class _Counter:
         """By source, the last report of another state than the one that is there."""
         known = [one.record for one in said if one.record is not None]
         self.first = min((one.cause.sequence for one in known), default=0)
-        self.triggers = sorted({one.trigger for one in known if one.cause.by == "event"} | {REPORTED})
+        self.first_ns = min((one.time_ns for one in known), default=0)
+        signalled = {CONDITION} if any(one.facet == SIGNALS for one in said) else set()
+        self.triggers = sorted({one.trigger for one in known if one.cause.by == "event"} | {REPORTED} | signalled)
 
     def take(self, position: int, arrival: "Arrival") -> None:
         """Count one event, at its position."""
@@ -105,11 +122,26 @@ class _Counter:
                 self.otherwise[arrival.cause.source] = arrival
 
     def _is_again(self, one: GivenReason, arrival: "Arrival") -> bool:
-        if one.record is None or arrival.trigger != one.record.trigger:
+        if one.record is None:
+            return False
+        if one.facet == SIGNALS:
+            return self._is_said_again(one, arrival)
+        if arrival.trigger != one.record.trigger:
             return False
         named = arrival.data.get(CONDITIONS) if arrival.trigger == REPORTED else None
         is_named = arrival.trigger != REPORTED or (named is not None and one.condition in named)
         return is_named and arrival.data.get("reason") in (None, one.reason)
+
+    def _is_said_again(self, one: GivenReason, arrival: "Arrival") -> bool:
+        """Whether an event says of a signal what is known: it may name that one, or have all of them."""
+        stands, data = standing_signals(self.entity.attributes)[one.condition], arrival.data
+        if arrival.trigger == CONDITION:
+            given = data if data.get(NAME) == one.condition else {}
+        else:
+            of_all = data.get(SIGNALS)
+            given = of_all.get(one.condition) or {} if isinstance(of_all, Mapping) else {}
+        given = given if isinstance(given, Mapping) else {STATUS: given}
+        return given.get(STATUS) == stands[STATUS] and given.get(REASON) in (None, one.reason)
 
     def _says_otherwise(self, arrival: "Arrival") -> bool:
         facet, phase = self.entity.facets[0], arrival.data.get(PHASE)
@@ -129,6 +161,14 @@ class _Counter:
             said = ": ".join(filter(None, (arrival.data.get("reason"), arrival.data.get("message"))))
             text = f"{source} reported {named} at {timestamp(arrival.time)} (event {arrival.cause.event})"
             yield Contradiction(named.phase, text, said, None)
+
+
+async def _refused(view: StateView, entity: Entity, counter: _Counter) -> frozenset[int]:
+    """Which events at an entity were refused, such as late ones about another thing: they say nothing of this one."""
+    from phaseline.engine.log.explain.refused import refused_since  # noqa: PLC0415  # most conditions have no reason
+
+    start = counter.first_ns
+    return await refused_since(view, entity, start) if start else frozenset()
 
 
 async def _events(view: StateView, entity: Entity, counter: _Counter) -> AsyncIterator[tuple[int, "Arrival"]]:

@@ -78,7 +78,11 @@ def turns(tree: Tree, arrival: Arrival, depth: int = DEEP) -> Iterator[Turn]:
     asks = kind.roles[arrival.trigger] == "intent"
     missing = missing_parent(tree, kind, arrival.id, is_intent=asks)
     if missing is not None and not missing.adoptable:
-        if asks or REPORTED not in legal_triggers(tree, arrival):
+        is_told = REPORTED in legal_triggers(tree, arrival)
+        if asks and is_told and missing.phase == ABSENT and arrival.trigger not in kind.births:
+            yield _seen(kind, arrival.id)  # that makes what is above it known, too
+            return
+        if asks or not is_told:
             above, _, above_id = missing.name.partition("/")
             yield from _births(tree, replace(arrival, kind=above, id=above_id), depth)
             return

@@ -19,6 +19,7 @@ from phaseline.engine.surfaces.cli.help import Page
 from phaseline.engine.surfaces.cli.operations import on_installation
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.render import counted
+from phaseline.schemas.errors import EntityUnknown
 
 
 @click.command(
@@ -51,6 +52,8 @@ def purge(
         async with on_installation(settings, "purge") as installation:
             name = kind or await latest.find_kind(Latest(installation), entity_id)
             found = await purging.find(installation, name, entity_id, settings.request_timeout)
+            if found.is_empty and not found.transitions:
+                raise EntityUnknown(id=entity_id, kind=name)
             if not dry_run and not found.is_empty:
                 if not yes:
                     _ask(found)

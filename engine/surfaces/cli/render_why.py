@@ -70,9 +70,10 @@ class ExplanationTree:
         else:
             for branch in self.causes(found.causes):
                 tree.add(branch)
-        known = [record for caused in found.causes for record in caused.records]
+        known = {(one.entity.version, one.reason) for caused in found.causes for one in caused.records}
         for said in found.said:
-            if said.count > 1 or (said.reason is not None and said.record not in known):
+            version = None if said.record is None else said.record.entity.version
+            if said.count > 1 or (said.reason is not None and (version, said.reason) not in known):
                 tree.add(self.reason_of(said))
         for one in found.contradicted_by:
             tree.add(self.contradiction(one))

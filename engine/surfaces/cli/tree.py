@@ -36,6 +36,8 @@ from phaseline.machines.compiler.relations import parent_of, with_all_above
 from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Entity, Transition, own_facets
 
+ALL_DELETED = "everything there is deleted: --all shows it"
+
 
 @click.command(
     cls=Page,
@@ -91,7 +93,7 @@ def tree(
             if not output.is_data:
                 forest.now = render.time_of(view)
                 if not found and not follow:
-                    terminal.say("no entities found")
+                    terminal.say("no entities found" if everything else ALL_DELETED)
             for top in forest.tops:
                 if output.form == NAME:
                     for entity in filter(part.holds, forest.whole(top)):

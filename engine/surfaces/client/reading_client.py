@@ -266,7 +266,7 @@ class ReadingClient:
         return found.sorted()
 
     async def record(self, sequence: int) -> Logged:
-        """The record at the place `sequence` of the log; raises `NotFound.record_not_found`."""
+        """The record at the place `sequence` of the log; raises `NotFound.record_not_found`, `NotFound.no_record`."""
         return await log_records.record_at(await self._session.installation(), sequence)
 
     async def way_out(self, sequence: int) -> str:

@@ -92,7 +92,7 @@ async def _readable(call: Call, place: int) -> Logged:
     try:
         logged = await call.service.client.record(place)
     except NotFound as error:
-        if call.caller.trees and NotFound.record_not_found.made(error):
+        if call.caller.trees and (NotFound.record_not_found.made(error) or NotFound.no_record.made(error)):
             raise NotFound.nothing_to_read(place=place) from None
         raise
     record = logged.record
