@@ -164,7 +164,7 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
     if foreign.is_json_copy(message.block):
         return None
     is_ours = foreign.is_by_worker(message.block)
-    record = _about_its_subject(message, record_in(message.data)) if is_ours else None
+    record = _about_its_subject(message) if is_ours else None
     if record is None and not (is_ours and losses.is_loss(message.data)):
         foreign.report(stream, message)
     return record
@@ -172,14 +172,19 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
 
 def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None:
     """The record in a message of STATE; None if it is a copy of a foreign message, which is reported."""
-    record = None if foreign.is_copy(message.block) else _about_its_subject(message, record_in(message.data))
+    record = None if foreign.is_copy(message.block) else _about_its_subject(message)
     if record is None:
         foreign.report(stream, message)
     return record
 
 
-def _about_its_subject(message: LastMessage | Stored, record: Record | None) -> Record | None:
-    """A record; None if it is about something else than its subject: no worker writes such a one."""
+def _about_its_subject(message: LastMessage | Stored) -> Record | None:
+    """The record in a message; None if it is about something else than its subject: no worker writes such a one."""
+    try:
+        record = record_in(message.data)
+    except NewerRecord as error:
+        error.add_note(f"it is message {message.sequence}, at {message.subject}")
+        raise
     if record is None:
         return None
     if isinstance(record, Rejection):
@@ -275,7 +280,7 @@ async def last_cause(installation: Installation, partition: int) -> int:
 
 
 def _holds_record(message: LastMessage | Stored) -> bool:
-    return foreign.is_by_worker(message.block) and _about_its_subject(message, record_in(message.data)) is not None
+    return foreign.is_by_worker(message.block) and _about_its_subject(message) is not None
 
 
 def cause_of(body: bytes, otherwise: int) -> int:

@@ -129,7 +129,12 @@ class LogWriter:
                     self._settle()
             self._complete(is_whole=kind is None)
             is_whole = kind is None
+        except OSError as failure:
+            error = failure
+            raise
         finally:
+            if isinstance(error, OSError):
+                error.filename = error.filename or str(self.path)  # of a full disk Python does not say where
             if self.path != STANDARD:
                 self._name(is_whole=is_whole)
 

@@ -29,7 +29,7 @@ log = logs.get_logger(__name__)
 
 
 def stopped_by_signals() -> asyncio.Event:
-    """An event that Ctrl-C or SIGTERM sets; a second one ends the process at once."""
+    """An event that Ctrl-C, SIGTERM or the end of the terminal sets; a second one ends the process at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -39,8 +39,9 @@ def stopped_by_signals() -> asyncio.Event:
             signal.raise_signal(number)
         stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ask, number)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP:  # nohup lets it be ignored
+            loop.add_signal_handler(number, ask, number)
     return stop
 
 

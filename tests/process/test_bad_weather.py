@@ -190,7 +190,7 @@ async def worker_without_nats() -> AsyncIterator[asyncio.subprocess.Process]:
         yield started
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_worker_that_never_reached_nats_says_so_and_obeys(how: signal.Signals) -> None:
     async with worker_without_nats() as started:
         assert "worker_stopped" in await stopped(started, how)

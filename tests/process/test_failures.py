@@ -2,7 +2,10 @@
 
 import asyncio
 import contextlib
+import os
 import re
+import shlex
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest_asyncio
 from phaseline.schemas.errors import Exit, every
 from tests.support import closed_port
 from tests.support.certificates import CertificateAuthority
-from tests.support.command import Shell, call
+from tests.support.command import MODULE, Shell, call
 from tests.support.command_line import failures
 from tests.support.installation import EmbeddedServer
 from tests.support.tcp_proxy import proxy_to
@@ -222,3 +225,25 @@ def test_other_errors_are_told_without_names_of_python(
 def test_a_bug_is_placed(capsys: pytest.CaptureFixture[str]) -> None:
     assert failures.guarded(lambda: len(next(every(None)).details), verbose=False) == Exit.BUG  # type: ignore[arg-type]
     assert "internal error in schemas/errors.py, line " in capsys.readouterr().err
+
+
+STREAMS = [
+    ("kinds show node >&-", 6, "error: standard output: Bad file descriptor\n"),
+    ("kinds show node >/dev/full", 6, "error: standard output: No space left on device\n"),
+    ("help list >/dev/full", 6, "error: No space left on device\n"),
+    ("kinds show nod 2>&-", 2, ""),
+    ("kinds show nod 2>/dev/full", 2, ""),
+    ("kinds show node <&- >&- 2>&-", 6, ""),
+    ("kinds show node | head -1 >&2", 0, ""),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "says"), STREAMS)
+async def test_a_standard_stream_that_is_closed_or_full(line: str, code: int, says: str) -> None:
+    """What cannot be printed is an error that names where; messages that nobody takes change no exit code."""
+    shell = f"set -o pipefail; {shlex.join([sys.executable, '-m', MODULE])} {line}"
+    told = {**os.environ, "PHASELINE_NATS": closed_port.NATS}
+    started = await asyncio.create_subprocess_exec("bash", "-c", shell, stderr=asyncio.subprocess.PIPE, env=told)
+    _, err = await started.communicate()
+    assert (started.returncode, says in err.decode()) == (code, True), err
+    assert "Traceback" not in err.decode()

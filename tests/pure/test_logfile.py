@@ -175,7 +175,7 @@ def test_a_disk_that_takes_no_more_leaves_no_file(tmp_path: Path, name: str) -> 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
     try:
-        with pytest.raises(OSError, match="File too large"), LogWriter(tmp_path / name, HEADER) as log:
+        with pytest.raises(OSError, match=f"File too large: '.*{name}'"), LogWriter(tmp_path / name, HEADER) as log:
             log.write_all([StateItem(os.urandom(1 << 16)) for _ in range(16)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

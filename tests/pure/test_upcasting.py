@@ -157,8 +157,9 @@ def test_records_before_a_newer_one_are_read() -> None:
     found = ((first, first.body), (second, second.body), (first, newer), (first, first.body))
     waiting = deque(Stored(one.subject, body, at, 0, 0, block) for at, (one, body) in enumerate(found, 1))
     assert [one.sequence for one in take_logged("LOG", waiting)] == [1, 2]
-    with pytest.raises(NewerRecord):
+    with pytest.raises(NewerRecord) as caught:
         take_logged("LOG", waiting)
+    assert caught.value.__notes__ == [f"it is message 3, at {first.subject}"]
     assert [one.sequence for one in take_logged("LOG", waiting)] == [4]
 
 

@@ -153,8 +153,10 @@ class Archiver:
             try:
                 parts = await writer.write(self.progress)
             except (OSError, BadLogFile) as error:
-                why = getattr(error, "strerror", None) or str(error)
-                raise self.store.failed(f"{why}: nothing was trimmed; make room, and call it again") from None
+                why = f"{getattr(error, 'strerror', None) or error}: nothing was trimmed; make room, and call it again"
+                if isinstance(error, OSError):
+                    raise OSError(error.errno, why, f"archive {self.store.name}") from None
+                raise self.store.failed(why) from None
             place, sources = found.settled, {**manifest.sources, **found.sources}
         self.begin("reading back", last - first + 1)
         reading = await self._read_back(parts)

@@ -55,7 +55,11 @@ async def back_up(
         if stream == layout.log:
             standing = await checkpoints.saved(wire, layout)
         begin(stream, int((await state_of(wire, stream))["bytes"]))
-        found.append(await stream_files.save(wire, stream, folder, advance))
+        try:
+            found.append(await stream_files.save(wire, stream, folder, advance))
+        except OSError as error:
+            error.filename = error.filename or str(folder / f"{stream}.stream")  # Python names it not for a full disk
+            raise
         regular_files.sync(folder / found[-1].file)
     reached = int((await state_of(wire, layout.log))["last_seq"])
     state, log, events = found

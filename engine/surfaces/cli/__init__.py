@@ -1,9 +1,11 @@
 """The command `phaseline`: its group, and the module of each command.
 
 Belongs here: the name, the module and one line of help of each command, so that `--help` loads none of them; former
-names. Does not: what commands do, groups of commands (`groups`).
+names; the standard streams. Does not: what commands do, groups of commands (`groups`).
 """
 
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -137,8 +139,47 @@ def cli(**_: Any) -> None:
     """
 
 
+OPENED = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
+"""How those standard streams are opened that were closed: reading and printing fail, as nobody gave a place for it."""
+
+
+class _Talk(io.FileIO):
+    """Where messages and log lines go. A disk that is full, or a reader that has gone, ends no command, no worker."""
+
+    def write(self, data: Any) -> int:
+        """Write, or drop what nobody takes."""
+        try:
+            return super().write(data)
+        except BlockingIOError:
+            raise
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def _prepare_streams() -> None:
+    """Open the streams that are closed, so that no file or socket takes their numbers, and let messages never fail."""
+    for number, (name, mode, flags) in enumerate(OPENED):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # it stays
+    raw, encoding = _Talk(sys.stderr.fileno(), "w", closefd=False), sys.stderr.encoding
+    sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
+
+
+def _let_go() -> None:
+    """Drop what standard output did not take, so that it does not fail again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and end the process with its exit code."""
+    _prepare_streams()
     try:
         code = cli.main(arguments, prog_name="phaseline", standalone_mode=False)
     except click.Abort:
@@ -149,9 +190,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except PhaselineError as error:  # of a command of another package
+    except (PhaselineError, OSError) as error:  # of a command of another package; of printing help
         from phaseline.engine.surfaces.cli.failures import say_error  # noqa: PLC0415  # few commands end here
 
         say_error(error, verbose=False)
         code = exit_of(error)
+    _let_go()
     sys.exit(code if isinstance(code, int) else 0)

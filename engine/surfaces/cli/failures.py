@@ -4,7 +4,6 @@ Belongs here: how an error looks. Does not: the errors, what to do about them, t
 (`phaseline.schemas.errors`).
 """
 
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -30,9 +29,7 @@ def guarded(function: Callable[[], int | None], *, verbose: bool) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has closed it. What is still buffered must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output has closed it
         return Exit.DONE
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise

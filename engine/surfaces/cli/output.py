@@ -65,10 +65,13 @@ class Screen:
     def flush(self) -> None:
         """Write the lines that are held back."""
         self._width = None
-        if self._held:
-            text, self._held = "\n".join([*self._held, ""]), []
+        text, self._held = "\n".join([*self._held, ""] if self._held else ()), []
+        try:
             self._file.write(text)
-        self._file.flush()
+            self._file.flush()
+        except OSError as error:
+            error.filename = error.filename or "standard output"
+            raise
 
 
 class _Codes(dict[str, tuple[str, str]]):
