@@ -272,6 +272,11 @@ def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
     return zip(names, written_facets(entity), strict=False)
 
 
+def states_of(entity: Entity) -> dict[str, State]:
+    """The states of an entity by facet."""
+    return {name: facet.state for name, facet in facets_of(entity)}
+
+
 def _untold(entity: Entity) -> bool:
     """Whether the facet before `contact` is that of signals, of which nobody told one yet."""
     return entity.names[-2:-1] == _SIGNALS and not entity.facets[-2].since_ns

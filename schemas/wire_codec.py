@@ -169,7 +169,9 @@ def shapes_of(body: bytes) -> RecordMap[Data] | None:
     """The envelope and the data of a record of the current version, decoded at once; None for most other bodies."""
     decoders = _json if codec.is_json(body) else _msgpack
     # What the body says at its head is only a guess, for what it is decodes in one pass.
-    verb = TRANSITIONED if looks_like_transition(body) else _guessed(body)
+    verb = (
+        TRANSITIONED if looks_like_transition(body) else REJECTED if body.find(b".rejected", 0, _HEAD) > 0 else MARKED
+    )
     try:
         found = decoders[verb](body)
         if found.schemaversion != RECORD_VERSION or _verb(found.type) != verb:
@@ -182,10 +184,6 @@ def shapes_of(body: bytes) -> RecordMap[Data] | None:
 def looks_like_transition(body: bytes) -> bool:
     """Whether a body seems to hold a transition, by its head."""
     return body.find(b".transitioned", 0, _HEAD) > 0
-
-
-def _guessed(body: bytes) -> str:
-    return REJECTED if body.find(b".rejected", 0, _HEAD) > 0 else MARKED
 
 
 def _may_hold_timestamp(body: bytes, data: Data) -> bool:

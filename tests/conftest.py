@@ -23,6 +23,8 @@ from phaseline.engine import logs
 from phaseline.engine.collecting import COLLECT
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
+from phaseline.machines import built_in
+from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.errors import NatsUnreachable
 from tests.support import effort, forked_process, forked_tests
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -112,6 +114,21 @@ def sandbox() -> Iterator[Sandbox]:
 def programs(sandbox: Sandbox) -> SandboxRunner:
     """What runs scripts in that process."""
     return SandboxRunner(sandbox)
+
+
+@pytest.fixture
+def one_broken(monkeypatch: pytest.MonkeyPatch) -> BrokenKind:
+    """A broken kind beside those that are installed here."""
+    broken = BrokenKind("acme-kinds 1.2", "crate", "acme:CRATE", "No module named 'rust'")
+    monkeypatch.setattr(built_in.installed(), "broken", (broken,))
+    return broken
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The state directory of this test's user."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from phaseline.engine.core.lives.of_log import heard_again
 from phaseline.engine.core.lives.renewal import lasting, take_over
 from phaseline.engine.core.memory.reasons import again
 from phaseline.engine.core.reading.noting import noted
-from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
+from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, tells_of, without_step
 from phaseline.engine.core.reports import RefusedReport, read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.sources import repeats
@@ -279,7 +279,7 @@ def _take(
     hearing.hear(changeset, kind, arrival)
     changeset.settle()
     decision = transitions(changeset, arrival.cause)
-    if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):
+    if arrival.sequence is not None and not tells_of(decision.records, arrival):
         decision.records.append(mark(arrival, change.before, asks=asks))
     return decision
 
@@ -289,7 +289,3 @@ def _is_over(entity: Entity | None, arrival: Arrival) -> bool:
     if arrival.timer is None:
         return False
     return entity is None or entity.timers_ns.get(arrival.timer[0]) != arrival.timer[1]
-
-
-def _is_own(record: Record, arrival: Arrival) -> bool:
-    return not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (arrival.kind, arrival.id)

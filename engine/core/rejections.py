@@ -5,7 +5,7 @@ instead, the limit of an entity's size. Does not: selecting steps (`Kind.select`
 (`log.explain.way_out`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, product
 from typing import Any, NamedTuple, cast
@@ -23,7 +23,16 @@ from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.predicates import AllBelow, Predicate, SaysWhyNot, counts
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, MAX_TEXT, Cascade, Field, Refusal, Role
 from phaseline.schemas import codec
-from phaseline.schemas.records import NONE, Entity, FacetState, Mark, Reason, Record, Rejection, State, facets_of
+from phaseline.schemas.records import (
+    NONE,
+    Entity,
+    FacetState,
+    Mark,
+    Reason,
+    Record,
+    Rejection,
+    states_of,
+)
 
 NAMED = 3
 """The most entities below that a message names. It gives the number of the others."""
@@ -119,9 +128,9 @@ def situated(tree: Tree, rejection: Rejection) -> Rejection:
     return replace(rejection, state=states_of(entity), legal=tuple(legal_triggers(tree, probe)))
 
 
-def states_of(entity: Entity) -> dict[str, State]:
-    """The states of an entity by facet."""
-    return {name: facet.state for name, facet in facets_of(entity)}
+def tells_of(records: Iterable[Record], one: Arrival | Entity) -> bool:
+    """Whether a record of these, other than a rejection, is of an entity."""
+    return any(not isinstance(r, Rejection) and (r.entity.kind, r.entity.id) == (one.kind, one.id) for r in records)
 
 
 def mark(arrival: Arrival, entity: Entity | None, *, asks: bool = False) -> Mark:

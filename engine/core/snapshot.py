@@ -24,7 +24,7 @@ from phaseline.engine.core.lives.memory import is_known
 from phaseline.engine.core.lives.renewal import blank, lasting, take_over
 from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.engine.core.reading.noting import noted
-from phaseline.engine.core.rejections import mark, reject
+from phaseline.engine.core.rejections import mark, reject, tells_of
 from phaseline.engine.core.reports import RefusedReport, read_state, unseen
 from phaseline.engine.core.sources.numbers import remember
 from phaseline.engine.core.transitions import Decision, cause_of, transitions
@@ -35,7 +35,7 @@ from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_mu
 from phaseline.machines.language.fields import ATTRIBUTES, UID, free_attributes
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.records import SIGNALS, Entity, FacetState, LeftOut, Record, Rejection
+from phaseline.schemas.records import SIGNALS, Entity, FacetState, LeftOut, Rejection
 from phaseline.schemas.subjects import BadSubject, check_id
 
 LISTED = 1_000
@@ -290,7 +290,7 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
         cause = cause_of(arrival.cause, Origin(REPORTED, "cascade", f"{arrival.kind}/{arrival.id}"))
         records = learnt(snapshot.below, snapshot.learnt, snapshot.known, decision.records, cause, arrival.time)
         decision = replace(decision, records=records)
-    if arrival.sequence is not None and entity is not None and not any(_is_about(r, entity) for r in decision.records):
+    if arrival.sequence is not None and entity is not None and not tells_of(decision.records, entity):
         decision.records.append(mark(arrival, entity))
     if snapshot.left_out:
         decision.records.append(_left_out(tree, arrival, snapshot))
@@ -420,7 +420,3 @@ def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool, is_sco
 def _are(named: object, conditions: tuple[str, ...]) -> bool:
     """Whether an item names these conditions, in this order."""
     return type(named) is list and tuple(named) == conditions
-
-
-def _is_about(record: Record, entity: Entity) -> bool:
-    return not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (entity.kind, entity.id)

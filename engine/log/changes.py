@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import CONTACT, Entity, Rejection, State, Transition, facets_of, utc
+from phaseline.schemas.records import CONTACT, Rejection, State, Transition, states_of, utc
 from phaseline.schemas.subjects import natural
 
 GONE = (ABSENT, DELETED)
@@ -61,7 +61,7 @@ class Change:
         """Add the entity's next record."""
         self.transitions += 1
         self.last_ns = record.time_ns
-        self.after = _states(record.entity)
+        self.after = states_of(record.entity)
         self.attributes = record.entity.attributes
         self.flaps += returns(self.seen, record)
 
@@ -101,15 +101,11 @@ class Changes:
         return sorted(self.found.values(), key=lambda change: (natural(change.id), change.kind))
 
 
-def _states(entity: Entity) -> dict[str, State]:
-    return {name: facet.state for name, facet in facets_of(entity)}
-
-
 def _before(record: Transition) -> dict[str, State] | None:
     """The entity's states before its first record. Only one facet moves in a record; the others are as after it."""
     if record.before is None:
         return None
-    return {**_states(record.entity), record.facet: record.before}
+    return {**states_of(record.entity), record.facet: record.before}
 
 
 def _exists(states: dict[str, State]) -> bool:

@@ -15,7 +15,6 @@ class Arrow(Transition):
     """An arrow of the machine that refers to its step."""
 
     def __init__(self, step: Step) -> None:
-        """The arrow of a step."""
         conditions: Any = [_condition(step)]
         super().__init__(step.source, step.dest, conditions)
         self.step = step

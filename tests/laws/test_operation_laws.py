@@ -18,11 +18,10 @@ from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Cause, Entity, Rejection, Transition
-from tests.support import edge_worlds
+from tests.support.edge_worlds import KINDS
 from tests.support.placed import placed
 from tests.support.virtual_clock import SECOND, Clock
 
-KINDS = edge_worlds.KINDS
 PLACES = (
     ("cluster", "c"), ("node_pool", "c/p"), ("node", "c/p/a"), ("node", "c/p/b"), ("component", "c/k"),
 )  # fmt: skip

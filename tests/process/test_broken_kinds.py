@@ -5,8 +5,6 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from phaseline.machines import built_in
 from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.errors import SetupError
@@ -14,14 +12,6 @@ from tests.support.broken_packages import install
 from tests.support.command import COMMAND, ROOT
 from tests.support.installation import Settings, Wire, Worker
 from tests.support.raising import raises
-
-
-@pytest.fixture
-def one_broken(monkeypatch: pytest.MonkeyPatch) -> BrokenKind:
-    """A broken kind beside those that are installed here."""
-    broken = BrokenKind("acme-kinds 1.2", "crate", "acme:CRATE", "No module named 'rust'")
-    monkeypatch.setattr(built_in.installed(), "broken", (broken,))
-    return broken
 
 
 def test_other_commands_go_on_with_a_warning(tmp_path: Path) -> None:

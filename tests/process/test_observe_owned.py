@@ -19,14 +19,21 @@ from tests.support.kubernetes_server import Kube
 from tests.support.manifests import Manifest, kubernetes_object
 from tests.support.observing import MAKES, discovery
 from tests.support.own_installation import Client
-from tests.support.owned_objects import POD, READY, REPLICA_SET, happening, named, pod, replica_set, web
+from tests.support.owned_objects import (
+    CRASHING,
+    DEPLOYED,
+    OF_POD,
+    POD,
+    READY,
+    REPLICA_SET,
+    SET,
+    WEB,
+    happening,
+    named,
+    pod,
+    replica_set,
+)
 
-WEB = f"{APP}/apps:Deployment/shop/web"
-OF_SET = f"{WEB}/apps:ReplicaSet:shop:{REPLICA_SET}"
-OF_POD = f"{OF_SET}~core:Pod:shop:{POD}"
-DEPLOYED = web()
-SET = replica_set(DEPLOYED)
-CRASHING = pod(SET)
 BACKED_OFF = happening(CRASHING, "BackOff", "Back-off restarting failed container", count=12)
 MAIL = kubernetes_object("v1", "Secret", metadata=named("mail"), data={"password": "aHVudGVyMg=="})
 

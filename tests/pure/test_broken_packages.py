@@ -45,14 +45,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         sys.modules.pop(name, None)
 
 
-@pytest.fixture
-def one_broken(monkeypatch: pytest.MonkeyPatch) -> BrokenKind:
-    """A broken kind beside those that are installed here."""
-    broken = BrokenKind("acme-kinds 1.2", "crate", "acme:CRATE", "No module named 'rust'")
-    monkeypatch.setattr(built_in.installed(), "broken", (broken,))
-    return broken
-
-
 def test_every_break_is_named_and_the_others_are_used(site: Path) -> None:
     install(site, *PACKAGES)
     kinds = load(built_in.PRODUCTS)

@@ -8,10 +8,10 @@ from phaseline.engine.surfaces.testing.histories import SUBJECTS, event, play
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, Mark
-from tests.support import earlier_tables, edge_worlds
+from tests.support import earlier_tables
+from tests.support.edge_worlds import KINDS
 
 NOON = 43_200 * SECOND
-KINDS = edge_worlds.KINDS
 
 
 FORMER = [

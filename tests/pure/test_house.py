@@ -78,6 +78,23 @@ def test_every_name_in_back_quotes_in_a_charter_exists() -> None:
     )
 
 
+UNNAMED = ("engine/surfaces/cli", "engine/products/commands", "machines/kinds/kubernetes/known/families")
+"""Packages whose modules a table names."""
+
+
+def test_the_charter_of_a_package_names_all_that_is_in_it() -> None:
+    found = list[str]()
+    for path in files("__init__.py", *RINGS):
+        folder = path.parent
+        if str(folder.relative_to(ROOT)) in UNNAMED:
+            continue
+        inside = {one.stem for one in folder.glob("*.py")} | {one.parent.name for one in folder.glob("*/__init__.py")}
+        named = {word.rpartition(".")[2] for word in quoted(path)}
+        if missing := sorted(inside - named - {"__init__"}):
+            found.append(f"{name_of(path)}: {', '.join(missing)}")
+    report(found)
+
+
 def test_no_two_public_classes_have_one_name() -> None:
     places = defaultdict(list)
     for path in files(".py", *RINGS):

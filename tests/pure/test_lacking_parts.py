@@ -4,10 +4,8 @@ from phaseline.engine.log.explain import unknown_parts
 from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.surroundings import Surroundings
 from phaseline.schemas.records import Entity
-from tests.support import edge_worlds
+from tests.support.edge_worlds import KINDS
 from tests.support.strategies import History, event
-
-KINDS = edge_worlds.KINDS
 
 
 def pool(**wanted: object) -> History:

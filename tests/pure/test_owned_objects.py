@@ -19,9 +19,12 @@ from phaseline.engine.products.observe.stream import ObjectChange
 from tests.support.gitops_history import APP
 from tests.support.manifests import Manifest, config, kubernetes_object
 from tests.support.owned_objects import (
+    CRASHING,
+    DEPLOYED,
     POD,
     READY,
     REPLICA_SET,
+    SET,
     happening,
     named,
     newer_happening,
@@ -36,9 +39,6 @@ WEB = f"resource/{APP}/apps:Deployment/shop/web"
 OWNED = f"owned_object/{APP}/apps:Deployment/shop/web"
 OF_SET = f"{OWNED}/apps:ReplicaSet:shop:{REPLICA_SET}"
 OF_POD = f"{OF_SET}~core:Pod:shop:{POD}"
-DEPLOYED = web()
-SET = replica_set(DEPLOYED)
-CRASHING = pod(SET)
 Told = tuple[str, str]
 
 

@@ -25,9 +25,15 @@ from tests.support.gitops_history import APP, GitOpsHistory
 from tests.support.manifests import Manifest, kubernetes_object
 from tests.support.owned_objects import (
     BACK_OFF,
+    CRASHING,
+    DEPLOYED,
+    OF_POD,
+    OF_SET,
     POD,
     READY,
     REPLICA_SET,
+    SET,
+    WEB,
     happening,
     named,
     pod,
@@ -36,13 +42,6 @@ from tests.support.owned_objects import (
     web,
 )
 from tests.support.strategies import event
-
-WEB = f"{APP}/apps:Deployment/shop/web"
-OF_SET = f"{WEB}/apps:ReplicaSet:shop:{REPLICA_SET}"
-OF_POD = f"{OF_SET}~core:Pod:shop:{POD}"
-DEPLOYED = web()
-SET = replica_set(DEPLOYED)
-CRASHING = pod(SET)
 
 
 def observed(*found: Manifest, history: GitOpsHistory | None = None, observer: Observer | None = None) -> GitOpsHistory:

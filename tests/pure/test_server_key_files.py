@@ -19,13 +19,6 @@ def mode(path: Path) -> int:
 
 
 @pytest.fixture
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The state directory of this test's user."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return tmp_path / "state"
-
-
-@pytest.fixture
 def announced(state: Path, tmp_path: Path) -> dict[str, Path]:
     data = tmp_path / "data"
     data.mkdir()

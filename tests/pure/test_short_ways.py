@@ -4,7 +4,7 @@ Belongs here: the answers about a table. Does not: that a short way leads where 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from phaseline.machines.compiler.reports import SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import derives_messages, hears_alone, looks_at_itself, unguarded
 from phaseline.machines.language.contact import FACET as CONTACT_FACET
 from phaseline.machines.language.contact import HEARD, HEARD_AT, HEARTBEAT
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -37,22 +37,11 @@ from phaseline.machines.language.table import (
 )
 from phaseline.schemas.records import state
 from tests.support.fan_out_rule import says
-from tests.support.lamp_table import FACET, HOT, ROWS, lamp
+from tests.support.lamp_table import FACET, HOT, ROWS, Dark, lamp
 from tests.support.sample_kinds import label
 
 ABOVE, ROOM_IS_HOT = Above("room", ("Dark",)), AttributeIs("room", "hot", value=True)
 BELOW, ALL_BELOW = AnyBelow("lamp", "bulb", ("On",)), AllBelow("lamp", "bulb", ("On",))
-
-
-@dataclass(frozen=True)
-class Dark:
-    """A predicate of somebody's own."""
-
-    def holds(self, scene: Scene, entity_id: str) -> bool:
-        return scene.above(entity_id, "lamp") is None
-
-    def text(self) -> str:
-        return "it is dark"
 
 
 @rule("lamp.spoken", revision=1)

@@ -11,7 +11,6 @@ import pytest
 
 from phaseline.machines.compiler.checks import WrongTable, check_table
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -37,7 +36,7 @@ from phaseline.machines.language.table import (
     View,
 )
 from tests.support.fan_out_rule import says
-from tests.support.lamp_table import FACET, HOT, LABELS, ROWS, lamp, refusal, stuck
+from tests.support.lamp_table import FACET, HOT, LABELS, ROWS, Dark, lamp, refusal, stuck
 
 MODE = Field("mode", str, "how it shines", options=("fast", "slow"))
 
@@ -69,17 +68,6 @@ def undeclared(attributes: Attributes, _: RuleEvent) -> Attributes:
 def dimmed(attributes: Attributes, _: RuleEvent) -> Attributes:
     """A rule with the name of another one."""
     return attributes
-
-
-@dataclass(frozen=True)
-class Dark:
-    """A predicate that says nothing about itself."""
-
-    def holds(self, scene: Scene, entity_id: str) -> bool:
-        return scene.above(entity_id, "lamp") is None
-
-    def text(self) -> str:
-        return "it is dark"
 
 
 @rule("lamp.declared", revision=1)

@@ -3,14 +3,14 @@
 Belongs here: the table, and the error that a changed one gets. Does not: the changes.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.predicates import AttributeIs
+from phaseline.machines.language.predicates import AttributeIs, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, At, Facet, Field, Label, Row, Table
 
 LABELS = (Label("On", OK, "On"), Label("Off", OK, "Off"), Label("Broken", "Heat", "Broken"), Label("Broken", "Rust", "Broken"))  # fmt: skip
@@ -52,3 +52,14 @@ def stuck(*rows: Row) -> Table:
     """A lamp that is never thrown away."""
     first = Row((ABSENT,), "create", "On")
     return lamp(replace(FACET, rows=(first, *rows), labels=LABELS[:2], accumulates_in=None), fields={})
+
+
+@dataclass(frozen=True)
+class Dark:
+    """A predicate that says nothing about itself."""
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        return scene.above(entity_id, "lamp") is None
+
+    def text(self) -> str:
+        return "it is dark"

@@ -5,6 +5,7 @@ Belongs here: these objects. Does not: the tests that use them.
 
 from typing import Any
 
+from tests.support.gitops_history import APP
 from tests.support.manifests import Manifest, kubernetes_object
 
 POD = "web-5d9f7c6b8d-abcde"
@@ -89,3 +90,12 @@ def newer_happening(about: Manifest, reason: str, note: str, *, count: int = 1) 
         "series": {"count": count, "lastObservedTime": "2026-03-02T08:10:00.000000Z"},
         "reportingController": "kubelet",
     }  # fmt: skip
+
+
+WEB = f"{APP}/apps:Deployment/shop/web"
+OF_SET = f"{WEB}/apps:ReplicaSet:shop:{REPLICA_SET}"
+OF_POD = f"{OF_SET}~core:Pod:shop:{POD}"
+"""The ids of a Deployment, of its ReplicaSet, and of the Pod of that."""
+DEPLOYED = web()
+SET = replica_set(DEPLOYED)
+CRASHING = pod(SET)

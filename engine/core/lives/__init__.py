@@ -2,6 +2,6 @@
 
 Belongs here: `memory` (what an entity remembers of its lives), `beginning` (a life begins, is shown, or takes the place
 of another one), `judging` (whether an event is about this life, or meant for this version), `renewal` (a new life over
-a living one).
-Does not: how lives end (`machines.language.endings`), what is reported of lives that are over (`core.after_end`).
+a living one), `of_log` (what counts in one log only). Does not: how lives end (`machines.language.endings`), what is
+reported of lives that are over (`core.after_end`).
 """

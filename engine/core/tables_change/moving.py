@@ -108,7 +108,8 @@ def move(tree: Tree, change: TablesChange, piece: MovingPiece, source: str) -> D
             else:
                 changeset.relocate(name, entity_id, index, to, origin)
         if names := _new_names(tree.kinds[name], entity):
-            said = f"{_versions(tree.kinds[name], change)}: {_said(names)}"
+            renamed = ", ".join(f"{old} is called {new}" for old, new in names.items())
+            said = f"{_versions(tree.kinds[name], change)}: {renamed}"
             origin = Origin(TRIGGER, "tables", None, {"message": said})
             _rename(changeset, tree.kinds[name], entity, names, origin)
     changeset.settle()
@@ -185,11 +186,6 @@ def _rename(changeset: Changeset, kind: Kind, entity: Entity, names: Mapping[str
     for name, below in kind.inherited:
         for one in changeset.descendants(kind.name, entity.id, below) if name in moved else ():
             changeset.dirty.setdefault((below, one), Origin(origin.trigger, "view", f"{kind.name}/{entity.id}"))
-
-
-def _said(names: Mapping[str, str]) -> str:
-    """`region is called zone, size is called number`."""
-    return ", ".join(f"{old} is called {new}" for old, new in names.items())
 
 
 def _fits(field: Field, value: Any) -> bool:

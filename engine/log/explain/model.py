@@ -3,7 +3,7 @@
 Belongs here: these classes, and their form in JSON. Does not: finding an explanation (`explainer`, `causes`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -215,7 +215,7 @@ def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
     }
     return {
         **head, **{name: value for name, value in beside.items() if value},
-        "view": facet.view and _view_map(facet.view), "causes": _cause_maps(facet.causes),
+        "view": facet.view and _view_map(facet.view), "causes": [_cause_map(one) for one in facet.causes],
     }  # fmt: skip
 
 
@@ -251,10 +251,6 @@ def _view_map(view: ViewExplanation) -> dict[str, Any]:
         ],
         "cause": view.cause and _cause_map(view.cause),
     }
-
-
-def _cause_maps(causes: Sequence[CauseChain]) -> list[dict[str, Any]]:
-    return [_cause_map(cause) for cause in causes]
 
 
 def _cause_map(cause: CauseChain) -> dict[str, Any]:

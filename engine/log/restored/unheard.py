@@ -41,7 +41,10 @@ async def unheard(view: StateView, note: LogIdentity, entities: Sequence[Entity]
     old = {(one.kind, one.id) for one in entities if max(facet.since_ns for facet in one.facets) <= note.found_ns}
     if not old:
         return old
-    records = await (_one_by_one(view, old) if len(old) <= ONE_BY_ONE else _all(view))
+    if len(old) <= ONE_BY_ONE:
+        records = await _one_by_one(view, old)
+    else:
+        records = [*await view.states(), *await latest.marks(view.installation, None)]
     heard = {
         (one.entity.kind, one.entity.id)
         for one in records
@@ -55,8 +58,3 @@ async def _one_by_one(view: StateView, keys: Iterable[Key]) -> list[Record]:
     asked = [one for key in keys for one in (latest.mark_of(view.installation, *key), view.found(*key))]
     found: list[Record | None] = await asyncio.gather(*asked)
     return [one for one in found if one is not None]
-
-
-async def _all(view: StateView) -> list[Record]:
-    """The same of everything."""
-    return [*await view.states(), *await latest.marks(view.installation, None)]

@@ -215,7 +215,6 @@ class LevelsScreen:
     """Prints levels for people."""
 
     def __init__(self, output: Output, found: LevelsReport, limit: int, *, flaps: bool) -> None:
-        """What is printed, and where."""
         self._output, self._found, self._limit, self._flaps = output, found, limit, flaps
 
     def print(self) -> None:

@@ -54,7 +54,6 @@ class EmcoView:
     """What a view shows of EMCO: `view.emco`."""
 
     def __init__(self, view: EntityView[Any]) -> None:
-        """Read what this view shows."""
         self._states = states_of(view)
 
     @overload
@@ -89,7 +88,6 @@ class Emco:
     """EMCO's status query: `client.emco`."""
 
     def __init__(self, client: Client) -> None:
-        """Read by this client."""
         self._client = client
 
     @overload

@@ -17,7 +17,6 @@ class FleetView:
     """What a view shows of Fleet: `view.fleet`."""
 
     def __init__(self, view: EntityView[Any]) -> None:
-        """Read what this view shows."""
         self._states = states_of(view)
 
     async def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
@@ -33,7 +32,6 @@ class Fleet:
     """Fleet's counts: `client.fleet`."""
 
     def __init__(self, client: Client) -> None:
-        """Read by this client."""
         self._client = client
 
     async def counts(

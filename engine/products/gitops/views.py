@@ -18,7 +18,6 @@ class Gitops:
     """Kubernetes objects and Git: `client.gitops`. The server keeps the last observation only, so no view has it."""
 
     def __init__(self, client: Client) -> None:
-        """Read by this client."""
         self._client = client
 
     async def diff(self, resource_id: str) -> ObjectDiff:

@@ -23,7 +23,6 @@ class Levels:
     """Availability, outages and time in each class: `client.levels`."""
 
     def __init__(self, client: ReadingClient) -> None:
-        """Read by this client."""
         self._client = client
 
     async def measure(

@@ -9,6 +9,7 @@
 | `troubles` | notices about receivers that fail, and a notifier that lags |
 | `running` | all of it in one process |
 | `story` | what there is to say of a notice |
+| `given_rules` | tests of rules in the form given / when / then |
 | `sending` | notices reach receivers |
 
 Does not: what rules do (`notices.fold`), the tables (`kinds.notices`), the commands (`products.commands`).

@@ -52,7 +52,6 @@ class Reading:
     """One installation. The origin of what it gives is empty."""
 
     def __init__(self, client: ReadingClient) -> None:
-        """Read by this client."""
         self._client = client
 
     @property

@@ -130,7 +130,6 @@ class ByteBar:
     """A progress bar of bytes on stderr, if that is a terminal."""
 
     def __init__(self) -> None:
-        """Shows nothing yet."""
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
         console = Console(file=sys.stderr)
         self._bar = Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty())

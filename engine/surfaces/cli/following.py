@@ -64,11 +64,11 @@ async def after(
 
 async def show(
     client: ReadingClient, start: int, found: Sequence[Transition], fits: Callable[[Entity], bool], output: Output,
-    language: Language, *, kind: str | None = None, tree: str | None = None,
+    language: Language, *, tree: str | None = None,
 ) -> None:  # fmt: skip
     """Print what comes `after`: for people in the lines of `phaseline watch`, for programs as entities."""
     output.flush()
-    async for one in after(client, start, found, fits, kind=kind, tree=tree):
+    async for one in after(client, start, found, fits, tree=tree):
         show_one("", client.kinds, one, output, language)
 
 

@@ -213,7 +213,6 @@ class RowPrinter(Generic[T]):
     """Prints the rows of a table one by one."""
 
     def __init__(self, table: TableLines[T], screen: Screen, indent: str = "") -> None:
-        """Print on this screen."""
         self._table, self._screen, self._indent = table, screen, indent
 
     def add(self, row: T) -> None:

@@ -67,7 +67,6 @@ class OverviewScreen:
     """Prints an overview for people."""
 
     def __init__(self, kinds: Kinds, output: Output, found: Overview) -> None:
-        """What is printed, and where."""
         self._kinds, self._output, self._found = kinds, output, found
 
     def print(self) -> None:

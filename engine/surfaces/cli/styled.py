@@ -40,7 +40,6 @@ class Text:
     """How many columns of a terminal it takes."""
 
     def __init__(self, text: str = "", style: str = "") -> None:
-        """A single piece."""
         if text.isascii() and text.isprintable():
             self.width = len(text)
         else:

@@ -147,7 +147,6 @@ class PortalIterator(Generic[T]):
     """
 
     def __init__(self, portal: Portal, watch: Any) -> None:
-        """Run this watch in the portal."""
         self._portal, self._watch = portal, watch
 
     def __enter__(self) -> Self:

@@ -13,6 +13,7 @@
 | `connections` | what a client may take of the server |
 | `away` | what a request gets while NATS is away |
 | `traffic` | how much is asked, and how many may follow |
+| `links` | links from an entity on the page to other tools |
 | `access` | who may ask what |
 | `reading` | answers to what is read |
 | `intake` | requests that store events |

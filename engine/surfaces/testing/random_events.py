@@ -27,7 +27,6 @@ class Dice:
     """Choices by bytes, one byte each; the first option when no bytes are left."""
 
     def __init__(self, faces: bytes) -> None:
-        """Use these bytes."""
         self._faces = iter(faces)
 
     def of(self, options: Sequence[T]) -> T:

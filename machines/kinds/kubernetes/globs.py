@@ -71,7 +71,6 @@ class Places:
     """Where the characters of a word are, as bits of a number. end: the place after the last one."""
 
     def __init__(self, word: str) -> None:
-        """Look at a word."""
         self.end = 1 << len(word)
         self._size = len(word) // 8 + 1
         self._found: dict[str | Characters, int] = {}

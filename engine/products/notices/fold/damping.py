@@ -52,7 +52,6 @@ class LateReasons:
     """The latest notice of each reason, by rule, and when it began."""
 
     def __init__(self) -> None:
-        """None has begun."""
         self._latest: dict[Key, tuple[Key, int]] = {}
         self._of: dict[Key, Key] = {}
 

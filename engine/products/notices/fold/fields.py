@@ -124,11 +124,11 @@ class Fields:
             return least
         return found
 
-    def seconds(self, name: str, otherwise: float = 0, least: float = 0) -> float:
+    def seconds(self, name: str, least: float = 0) -> float:
         """A duration in seconds."""
         found = self.found.get(name)
         if found is None:
-            return otherwise
+            return 0
         seconds = None if isinstance(found, bool | list | dict) else seconds_of(str(found))
         if seconds is None:
             self._wrong(f"{name} must be a duration such as 90s, 5m, 2h or 1d; found {_shown(found)}")
@@ -136,9 +136,9 @@ class Fields:
             self._wrong(f"{name} must be {least:g}s or more, found {_shown(found)}")
         return seconds or 0
 
-    def duration(self, name: str, otherwise: int = 0, least: float = 0) -> int:
+    def duration(self, name: str, least: float = 0) -> int:
         """A duration in ns. least: the shortest one that makes sense, in seconds."""
-        return otherwise if self.found.get(name) is None else round(self.seconds(name, least=least) * SECOND)
+        return round(self.seconds(name, least) * SECOND)
 
     def globs(self, name: str) -> tuple[str, ...]:
         """A list of globs."""

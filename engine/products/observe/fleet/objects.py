@@ -40,7 +40,6 @@ class FleetObjects:
     """
 
     def __init__(self) -> None:
-        """Start without any memory."""
         self._births = itertools.count(1)
         self._listed: dict[str, dict[str, int]] = {}
         """By deployment, the ends of its listed resources, each with the number of its first listing."""

@@ -99,7 +99,6 @@ class ReadRow:
     __slots__ = ("_message", "_steps", "_tests", "every", "only", "row", "tests")
 
     def __init__(self, row: StatusRow) -> None:
-        """Read a row that was checked."""
         self.row, self.tests = row, read_tests(row.when)
         self._tests = tuple(test.holds for test in self.tests)
         quantifier, _, path = row.each.rpartition(" ")
