@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,9 +43,10 @@ def test_wrong_settings_are_refused(name: str, value: object) -> None:
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize("secret", [f"SU{'A' * 56}", "eyJhbGciOi.e30.x", "-----BEGIN x\ny/z", "s3cr3tPa55wort"])
 def test_a_secret_that_is_given_as_a_file_is_not_shown(name: str, secret: str) -> None:
+    pair = {"tls_cert": "tls_key", "tls_key": "tls_cert"}
+    given: dict[str, Any] = {name: Path(secret), **({pair[name]: Path(__file__)} if name in pair else {})}
     with pytest.raises(BadSetting, match="is not a file") as told:
-        Settings(**{name: Path(secret), **({"tls_cert": Path(__file__)} if name == "tls_key" else {}),
-                    **({"tls_key": Path(__file__)} if name == "tls_cert" else {})})  # fmt: skip
+        Settings(**given)
     assert secret not in str(told.value)
     assert "keys/my engine.nk is not a file" in f"{shown_file(Path('keys/my engine.nk'))} is not a file"
 
