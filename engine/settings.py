@@ -28,6 +28,8 @@ _INBOX = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*\Z")
 _TAG = re.compile(r"[^\s,]+\Z")
 MAX_BYTES = ("events_max_bytes", "log_max_bytes", "state_max_bytes", "live_max_bytes")
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
+_SECRET = re.compile(r"\bS[A-Z][A-Z2-7]{56}\b|\beyJ|-----BEGIN|\bphl_|\n")
+"""What stands in a seed, a JWT, a key, a token of ours, and in none of these files' names."""
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
 
@@ -141,7 +143,7 @@ class Settings(Value, frozen=True):
         )
         for name in PATHS:
             path = getattr(self, name)
-            _check(path is None or _is_file(path), name, f"{path} is not a file")
+            _check(path is None or _is_file(path), name, f"{shown_file(path)} is not a file")
 
     def _check_streams(self) -> None:
         """Raise `BadSetting` for a wrong setting of streams."""
@@ -254,6 +256,13 @@ def from_options(**options: Any) -> Settings:
         urls = options["nats"]
         options["nats"] = tuple(urls.split(",") if isinstance(urls, str) else urls)
     return Settings(**options)
+
+
+def shown_file(path: Path | str | None) -> str:
+    """How an error names a file that should hold a secret: whoever gave the secret itself must not find it in a log."""
+    text = str(path)
+    is_path = ("/" in text or "." in text) and _SECRET.search(text) is None
+    return text if is_path else f"what is given, which has {len(text)} characters and may be a secret itself,"
 
 
 def _is_file(path: Path) -> bool:

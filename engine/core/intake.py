@@ -68,7 +68,7 @@ def read(
     bans = kinds.bans
     event = _repeated(bans, body, subject) if len(body) >= LARGE and headers is None else None
     if event is None and bans.may(whole) and (found := bans.where(whole)) is not None:
-        return _without_body(subjects, subject, found, whole, sequence, time)
+        return _without_body(bans, subjects, subject, found, whole, sequence, time)
     address = None
     try:
         address = subjects.address(subject)
@@ -77,7 +77,7 @@ def read(
         if event is None:
             event = envelope.decode(body, subject) if headers is None else binary_mode.decode(body, headers)
         if not isinstance(event, PlainEvent) and (found := _hidden(bans, body)) is not None:
-            return _without_body(subjects, subject, found, whole, sequence, time)
+            return _without_body(bans, subjects, subject, found, whole, sequence, time)
         return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
     except BadSubject as error:
         answer: tuple[Reason, str] = ("invalid", str(error))
@@ -88,7 +88,7 @@ def read(
     except RejectedEvent as error:
         answer = (error.reason, str(error))
     if (found := _hidden(bans, body)) is not None:
-        return _without_body(subjects, subject, found, whole, sequence, time)
+        return _without_body(bans, subjects, subject, found, whole, sequence, time)
     return reject(subject, address, event, body, sequence, time, *answer, block)
 
 
@@ -107,12 +107,14 @@ def _hidden(bans: Bans, body: bytes) -> BannedContent | None:
 
 
 def _without_body(
-    subjects: Subjects, subject: str, found: BannedContent, body: bytes, sequence: int, time: int
+    bans: Bans, subjects: Subjects, subject: str, found: BannedContent, body: bytes, sequence: int, time: int
 ) -> Rejection:
     """The rejection of an event that holds what is banned, of which it keeps nothing."""
     try:
         event: Event | None = envelope.read(codec.decode(body, LEVELS))  # keeps nothing of the body
     except (codec.Undecodable, Invalid):
+        event = None
+    if event is not None and bans.inside([event.id, event.source]) is not None:
         event = None
     return reject(subject, address_of(subjects, subject), event, None, sequence, time, "secret", found.message)
 

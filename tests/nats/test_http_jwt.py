@@ -131,6 +131,7 @@ def changed() -> str:
         (lambda: token(aud="other"), "another audience"), (lambda: token(aud=None), "lacks the claim aud"),
         (lambda: token(iss="https://evil.example"), "another issuer"), (lambda: token(iss=None), "lacks the claim iss"),
         (lambda: token(exp=None), "lacks the claim exp"), (lambda: token(exp="soon"), "signature"),
+        (lambda: token(exp=10**400), "signature"),
         (lambda: token(key=OTHERS), "signature"), (lambda: token(key=OTHERS, kid=None), "signature"),
         (lambda: token("ES256", kid="key-RS256"), "signature"), (lambda: token("RS512", KEYS["RS256"]), "signature"),
         (lambda: unsigned("none"), "signature"), (lambda: unsigned("None"), "signature"),

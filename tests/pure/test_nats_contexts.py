@@ -13,6 +13,8 @@ from tests.support.command_line import get, options
 from tests.support.installation import DEFAULT_URL, Settings
 from tests.support.nats_contexts import configured, write
 
+SEED = f"SU{'A' * 56}"
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -88,8 +90,8 @@ def test_what_goes_before_what(
         ("odd", {"nsc": "nsc://acme/orders"}, "the context 'odd' has nsc, which is not supported; supported are url,"),
         ("odd", {"tls_first": True}, "has tls_first, which is not supported"),
         ("odd", {"creds": "nsc://acme/orders/ann"}, r"has creds nsc://\.\.\., which is not supported"),
-        ("odd", {"creds": "/nowhere.creds"}, "has creds /nowhere.creds, which is not a file"),
-        ("odd", {"user": 1}, "has user 1, which is no text"),
+        ("odd", {"creds": "/nowhere.creds"}, "has creds: /nowhere.creds is not a file"),
+        ("odd", {"user": 1}, "has user of the type int, which is no text"),
         ("odd", "no map", "holds no JSON object"),
     ],
 )
@@ -103,6 +105,17 @@ def test_what_is_refused(home: Path, name: str, fields: object, problem: str) ->
     file.write_text("{")
     with pytest.raises(click.BadParameter, match="cannot be read"):
         settings_of("--context", "odd")
+
+
+@pytest.mark.parametrize("field", ["creds", "nkey", "key", "password", "token"])
+def test_a_secret_in_the_wrong_place_is_not_shown(home: Path, field: str) -> None:
+    """Such as a seed where its file should be named, or a password in a list."""
+    for value in ["s3cr3tPa55wort", SEED] if field in ("creds", "nkey", "key") else [["s3cr3tPa55wort"], {"a": SEED}]:
+        write(home, "odd", **{field: value})
+        with pytest.raises(click.BadParameter) as told:
+            settings_of("--context", "odd")
+        assert "s3cr3t" not in told.value.message
+        assert SEED not in told.value.message
 
 
 def test_a_shell_is_offered_the_contexts(home: Path) -> None:

@@ -135,6 +135,9 @@ BODIES = {
     "another kind": codec.encode(envelope({"live": RAW}, type="nothing.here")),
     "a wrong envelope": codec.encode(envelope({"live": RAW}, specversion="2.0")),
     "not whole": json.dumps(envelope({"live": RAW})).encode()[:-1],
+    "in the id": codec.encode(envelope({}, id=json.dumps(RAW))),
+    "in the source": json.dumps(envelope({}, source=f"kind: Secret\nstringData:\n  a: {VALUE}\n")).encode(),
+    "in an attribute": codec.encode(envelope({}, note=json.dumps(RAW))),
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from phaseline.engine.settings import DEFAULT_URL
+from phaseline.engine.settings import DEFAULT_URL, shown_file
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadSetting, did_you_mean
 
@@ -102,13 +102,13 @@ def _checked(name: str, fields: dict[str, Any]) -> dict[str, Any]:
             honoured = ", ".join((*FIELDS, *OTHERS))
             raise _bad(f"the context {name!r} has {field}, which is not supported; supported are {honoured}")
         if not isinstance(value, str):
-            raise _bad(f"the context {name!r} has {field} {value!r}, which is no text")
+            raise _bad(f"the context {name!r} has {field} of the type {type(value).__name__}, which is no text")
         if field in (*FILES, "password", "token") and ELSEWHERE.match(value):
             raise _bad(f"the context {name!r} has {field} {value.partition('://')[0]}://..., which is not supported")
         if field in FILES:
             fields[field] = str(Path(value).expanduser())
             if not Path(fields[field]).is_file():
-                raise _bad(f"the context {name!r} has {field} {value}, which is not a file")
+                raise _bad(f"the context {name!r} has {field}: {shown_file(value)} is not a file")
     return fields
 
 

@@ -67,7 +67,7 @@ class Jwts:
             if len(token) > LONGEST:
                 raise jwt.DecodeError
             head = jwt.get_unverified_header(token)
-            claims = self._verified(token, head, await self._fitting(head))
+            return _caller(self._verified(token, head, await self._fitting(head)), self._settings, self._given)
         except jwt.ExpiredSignatureError:
             raise InvalidInput.no_token(problem="this token has expired") from None
         except jwt.ImmatureSignatureError:
@@ -78,9 +78,8 @@ class Jwts:
             raise InvalidInput.no_token(problem="this token is from another issuer") from None
         except jwt.MissingRequiredClaimError as error:
             raise InvalidInput.no_token(problem=f"this token lacks the claim {error.claim}") from None
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             raise InvalidInput.no_token(problem="the signature of this token is not valid here") from None
-        return _caller(claims, self._settings, self._given)
 
     def _verified(self, token: str, head: Mapping[str, Any], keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """The claims of a token that one of these keys has signed."""

@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from phaseline.engine import logs
+from phaseline.engine.settings import shown_file
 from phaseline.engine.surfaces.http.access.caller import BadRole, Caller, named, with_roles
 from phaseline.schemas.errors import BadSetting
 
@@ -38,7 +39,7 @@ def read(path: Path) -> dict[str, Caller]:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise BadSetting(name="tokens", problem=f"cannot read {path}: {why}") from None
+        raise BadSetting(name="tokens", problem=f"cannot read {shown_file(path)}: {why}") from None
     found: dict[str, Caller] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
