@@ -36,7 +36,7 @@ PRODUCT = ("src/phaseline", "examples/client", "dev.py")
 """What mypy checks beside tests: half of its time goes into the tests' own types, which `check` is for."""
 
 
-def pytest(processes: int) -> list[str]:
+def pytest(processes: int) -> "list[str]":
     """Runs tests in so many processes for each processor."""
     return ["pytest", "-n", str(processes * (os.cpu_count() or 1)), "--dist", "worksteal"]
 

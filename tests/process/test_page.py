@@ -85,6 +85,16 @@ async def test_the_first_screen_says_that_nobody_decides(chromium: Any, settings
             assert tab.errors == []
 
 
+async def test_the_time_bar_says_which_time_the_pointer_is_at(chromium: Any, api: Api) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/now")
+        await tab.until("document.querySelector('.track .ends span')")
+        first = await tab.page.evaluate("document.querySelector('.track .ends span').innerText")
+        await tab.page.locator(".track canvas").hover(position={"x": 1, "y": 9})
+        assert await tab.page.evaluate("document.querySelector('.track canvas').title") == first
+        assert tab.errors == []
+
+
 async def test_a_closed_tree_shows_on_a_phone_how_much_is_bad_in_it(chromium: Any, api: Api, client: Client) -> None:
     bad = next(one for one in (await client.overview()).troubles if "/" in one.head.entity.id).head.entity.id
     async with browser.tab(chromium, 390) as tab:

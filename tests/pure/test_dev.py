@@ -29,6 +29,14 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dev, name, refuse)
 
 
+def test_an_old_python_can_read_it_and_say_what_is_needed() -> None:
+    """What is evaluated when it is loaded is known to Python 3.6: annotations that are not are texts."""
+    tree = ast.parse((ROOT / "dev.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+    said = [one.returns for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+    said += [one.annotation for one in ast.walk(tree) if isinstance(one, ast.arg | ast.AnnAssign)]
+    assert [ast.unparse(one) for one in said if isinstance(one, ast.Subscript | ast.BinOp)] == []
+
+
 def test_golden_runs_every_test_that_can_write_its_pages() -> None:
     """Not those that write what a release promises, or that need programs of other makers."""
     tests = ROOT / "tests"

@@ -54,6 +54,7 @@ export function open(app, root) {
 		refill(counts, kinds(app, tally));
 		refill(lately, changes(app));
 		refill(silent, quiet(app, tally));
+		silent.hidden = !silent.childNodes.length;
 	}
 
 	return { draw, close() { [map, list, few].forEach((one) => one.close()); } };

@@ -147,6 +147,14 @@ export class Strip {
 		return [this.#buckets[at], position - at];
 	}
 
+	// The time under the pointer; of a quiet time that is left out its two ends.
+	#tell(x) {
+		if (!this.#buckets.length) return;
+		const at = Math.min(this.#buckets.length - 1, Math.floor((x / this.canvas.clientWidth) * this.#buckets.length));
+		const around = this.#buckets[at] ? [this.#buckets[at]] : [this.#buckets[at - 1], this.#buckets[at + 1]];
+		this.canvas.title = around.filter(Boolean).map((one) => clock(one.time)).join(" – ");
+	}
+
 	#placeAt(x) {
 		const [bucket, part] = this.#bucketAt(x);
 		return Math.max(1, Math.round(bucket.place + (bucket.until - bucket.place) * Math.min(1, part)));
@@ -161,7 +169,7 @@ export class Strip {
 	}
 
 	#move(event) {
-		if (this.#from === null) return;
+		if (this.#from === null) return this.#tell(event.offsetX);
 		this.#to = event.offsetX;
 		if (this.holds) this.#seek(event.offsetX);
 		else this.#zooms ||= Math.abs(this.#to - this.#from) > DRAG;

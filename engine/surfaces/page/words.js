@@ -114,7 +114,7 @@ export const WORDS = {
 	wereBad: ["were bad", "曾异常"],
 	levels: ["Levels", "可用性"],
 	available: ["available", "可用"],
-	budgetUsed: ["lost {lost} of {all} at {goal} %", "损失 {lost}，允许 {all}（目标 {goal}%）"],
+	budgetUsed: ["budget {all} at {goal} %, lost {lost}", "损失 {lost}，允许 {all}（目标 {goal}%）"],
 	outages: ["outages: {n}", "中断：{n} 次"],
 	unexcused: ["{share} if nothing had been excused later", "若事后未豁免则为 {share}"],
 	serverGone: ["server away: {n} ×", "服务器离线：{n} 次"],
