@@ -73,6 +73,8 @@ def test_a_condition_counts_wherever_it_stands(status: Any) -> None:
     ({"conditions": [{"type": "Ready", "status": "odd"}]}, U), ({"conditions": [{"type": "Odd", "status": "Ready"}]}, N),
     ({"phase": "DegradedRunning"}, D), ({"phase": "Not-Running"}, P), ({"phase": "ClusterRunning"}, H),
     ({**RUNS, "ready": "false"}, P), ({**RUNS, "degraded": "True"}, D), ({"ready": "1"}, N),
+    ({**RUNS, "deprecated": {"v1beta1": {"conditions": [BROKEN]}}}, H),
+    ({**RUNS, "deprecated": {"v1beta1": {"failureMessage": "no"}}}, D),
     ({"conditions": [{"type": "Finished", "status": "True", "reason": "Failed"}]}, D),
 ])  # fmt: skip
 def test_odd_forms_of_a_status(status: Any, expected: str) -> None:
@@ -100,7 +102,12 @@ def test_too_few_are_not_healthy_wherever_it_says_how_many(how: str, what: str) 
     for one in few:
         found = by_general_rule(one)
         assert (found.status, found.message) == (P, f"{name} is 1, 3 are wanted"), one
-    enough = [told(name, 3, spec={wanted: 3}), told(name, 3, spec={wanted: [1]}), told("worker", {wanted: 0, name: 0})]
+    enough = [
+        told(name, 3, spec={wanted: 3, "size": 100}),
+        told(name, 3, spec={wanted: 3}),
+        told(name, 3, spec={wanted: [1]}),
+        told("worker", {wanted: 0, name: 0}),
+    ]
     assert {by_general_rule(one).status for one in enough} == {H}
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
-from phaseline.machines.kinds.kubernetes.health.words import NOT_NOW, OBSERVED_IN, PAST, YES_NO
+from phaseline.machines.kinds.kubernetes.health.words import GIVEN_UP, NOT_NOW, OBSERVED_IN, PAST, YES_NO
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS
 
 Manifest = Mapping[str, Any]
@@ -66,7 +66,7 @@ class ObjectView:
         yield from self.all_conditions
         yield from _more_conditions(self.status)
         for name, part in self.status.items():
-            if name != "conditions" and isinstance(part, list | dict) and not is_past(name):
+            if name != "conditions" and isinstance(part, list | dict) and not _is_over(name):
                 yield from _conditions_below(part, 2)
 
     @property
@@ -112,12 +112,12 @@ def _conditions_below(part: list[Any] | dict[str, Any], levels: int) -> Iterator
     """The conditions of a part of a status, in a map or in the members of a list, and so many levels below it."""
     if isinstance(part, dict):
         yield from _all_conditions(part)
-    for one in part if isinstance(part, list) else [below for name, below in part.items() if not is_past(name)]:
+    for one in part if isinstance(part, list) else [below for name, below in part.items() if not _is_over(name)]:
         if isinstance(one, dict):
             yield from _all_conditions(one)
         if levels > 1 and isinstance(one, dict | list):
             for name, below in one.items() if isinstance(one, dict) else (("", inner) for inner in one):
-                if name != "conditions" and isinstance(below, list | dict) and not is_past(name):
+                if name != "conditions" and isinstance(below, list | dict) and not _is_over(name):
                     yield from _conditions_below(below, levels - 1)
 
 
@@ -145,6 +145,11 @@ def _is_observed_in(name: str) -> bool:
     """Whether a field of a status says of which generation it is."""
     low = name.lower()
     return low.endswith("generation") and low.removeprefix("last").removesuffix("generation") in OBSERVED_IN
+
+
+def _is_over(name: str) -> bool:
+    """Whether the conditions in a field are those of another time, or of an API that is given up."""
+    return name in GIVEN_UP or is_past(name)
 
 
 @lru_cache(maxsize=8192)

@@ -135,6 +135,7 @@ CONDITIONS = (
     ("Fallback",                        FAILURE,     ""),
     ("NonStructuralSchema",            FAILURE,     ""),
     ("HasErrors",                      FAILURE,     ""),
+    ("TooMany*",                       FAILURE,     ""),
     ("ErrorOccurred",                  FAILURE,     ""),
     ("ACK.Terminal",                   FAILURE,     ""),
     ("*Failed",                        FAILURE,     ""),
@@ -458,6 +459,8 @@ NOT_NOW = ("desired*", "target*", "last*", "stage*")
 """Fields that hold a phase of another time. Only a failure counts there, and of what was last work that goes on."""
 PAST = ("previous*", "old*", "*timestamps", "*history", "*transitions")
 """Fields, in any case, that hold what is over. Nothing counts there."""
+GIVEN_UP = ("deprecated",)
+"""Fields with the status of an older API beside the present one: their conditions say nothing, an error in them does."""
 WANTED = (
     #   how many are wanted, and the fields beside it that say how many there are
     ("desiredReplicas",           ("readyReplicas", "availableReplicas", "currentReplicas")),
