@@ -85,6 +85,32 @@ def test_a_status_that_is_a_word_is_named() -> None:
     assert by_general_rule(thing("odd")).message == "its status is 'odd', which says nothing that is known"
 
 
+FRONT = [(word, means) for names, means in words.AHEAD for word in names]
+
+
+@pytest.mark.parametrize(("word", "means"), FRONT)
+@pytest.mark.parametrize("success", ["Ready", "Synced", "Available", "UpToDate", "Healthy", "Succeeded"])
+def test_a_word_in_front_of_a_success_makes_it_less(word: str, means: str, success: str) -> None:
+    says = {words.FAILURE: D, words.WORK: P, words.STEP: H}[means]
+    for kind in (f"{word}{success}", f"{word.lower()}_{success}"):
+        condition = {"type": kind, "status": "True"}
+        assert by_general_rule(told("conditions", [condition])).status == says, kind
+        assert by_general_rule(thing({"conditions": [condition]})).status != H, kind
+    for phase in (f"{word}Running", f"{word} Running", f"{word}-running"):
+        assert by_general_rule(thing({"phase": phase})).status == {H: N}.get(says, says), phase
+
+
+@pytest.mark.parametrize("word", [*words.DENYING, "not", "NON", "Un"])
+def test_a_phase_that_denies_that_it_runs_is_not_healthy(word: str) -> None:
+    assert by_general_rule(thing({"phase": f"{word} running"})).status == P
+    assert by_general_rule(thing({"phase": f"{word.capitalize()}Running"})).status == P
+
+
+@pytest.mark.parametrize("kind", ["PreflightReady", "LasterReady", "SomethingReady", "UnionReady", "NonceReady"])
+def test_a_word_that_only_begins_so_is_another_word(kind: str) -> None:
+    assert by_general_rule(thing({"conditions": [{"type": kind, "status": "True"}]})).status == H
+
+
 # ---- counters
 
 

@@ -275,6 +275,16 @@ REASONS = (
 )
 """What a reason means, in any case: of a success that is False, of a failure or work that is True."""
 
+AHEAD = (
+    #   the first word of a success that says less than it, and what it then says
+    (("Partially", "Partly", "Insufficient", "Zero", "None", "Lost"), FAILURE),
+    (("Almost", "Nearly", "Half", "Semi", "Some", "Few", "Pre", "Never"),     WORK),
+    (("Last", "Previous", "Previously", "Former", "Formerly", "Was"),         STEP),
+)
+"""`PartlyReady`, `AlmostSynced`, `LastSynced`: of a type of condition, and of a phase that ends with running. What was
+says nothing of the present, and holds it back where it is False."""
+DENYING = ("no", "un", "non", "de", "dis", "in", "mis", "sub", "ex", "to be", "tobe")
+"""What denies a phase that ends with running, in front of that, in any case."""
 NO_TYPE = ("warning",)
 """The phases of failure that are no failure as a type of condition."""
 SAID = ("error", "failed", "failure", "cannot", "unable", "invalid")
