@@ -102,6 +102,8 @@ def _general() -> Iterator[str]:
     yield from ("## Any other kind", "", GENERAL)
     types = [(f"`{kind}`", true, false or "") for kind, true, false in words.CONDITIONS]
     yield from ("", "### Types of conditions", "", *_table(("type", "True says", "False says"), types))
+    ahead = [(", ".join(f"`{name}`" for name in names), means) for names, means in words.AHEAD]
+    yield from ("", "### Words in front of a success", "", *_table(("word", "True says"), ahead))
     reasons = [(f"`{reason}`", means) for reason, means in words.REASONS]
     yield from ("", "### Reasons", "", *_table(("reason", "means"), reasons))
     phases = [(f"`{word}`", means) for word, means in words.PHASES]

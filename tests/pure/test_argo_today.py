@@ -517,3 +517,33 @@ def test_the_step_of_a_rollout_ends_with_what_the_set_says() -> None:
     assert not [name for name in known() if name.startswith("rollout")]
     life.see(rolls("web"))
     assert known()["rollout_target"] == "b3"
+
+
+def test_a_set_that_is_being_deleted_is_at_work() -> None:
+    conditions = [{"type": "ResourcesUpToDate", "status": "True"}, {"type": "ErrorOccurred", "status": "False"}]
+
+    def all_(**metadata: Any) -> dict[str, Any]:
+        named = {"name": "all", "namespace": "argocd", **metadata}
+        return kubernetes_object(
+            "argoproj.io/v1alpha1", "ApplicationSet", metadata=named, status={"conditions": conditions}
+        )
+
+    life = Life().see(all_())
+    assert life.history.states("application_set", "all")[0] == "Healthy"
+    life.see(all_(deletionTimestamp="2026-03-02T07:00:00Z", finalizers=["a.io/x"]))
+    assert life.history.states("application_set", "all")[0] == "Progressing"
+    why = life.history.attributes("application_set", "all")["health_message"]
+    assert why == "being deleted since 2026-03-02T07:00:00Z; it waits for a.io/x"
+    assert life.see(all_()).history.states("application_set", "all")[0] == "Healthy"
+
+
+@pytest.mark.parametrize(("health", "expected"), [
+    ("Healthy", "Paused"), ("Progressing", "Paused"), ("Degraded", "Degraded"), ("Missing", "Missing"),
+])  # fmt: skip
+def test_what_argo_cd_does_not_look_at_is_not_well(health: str, expected: str) -> None:
+    skips, named = "argocd.argoproj.io/skip-reconcile", [part("Deployment", "web", "Synced", health)]
+    life = Life().see(web({"annotations": {skips: "true"}}, status=said(health=health, resources=named)))
+    assert life.states[0] == expected
+    told = f"the annotation {skips} keeps Argo CD from looking at it; before, it said {health}"
+    assert (life.app()["health_message"] == told) is (expected == "Paused")
+    assert life.see(web(status=said(health=health, resources=named))).states[0] == health

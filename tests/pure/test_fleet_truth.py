@@ -108,7 +108,12 @@ def test_a_bundle_without_a_deployment_counts_as_not_ready(status: dict[str, Any
     objects = [new, REPO_READY, deployed()] if bundle_first else [REPO_READY, deployed(), new]
     life = seen(*objects)
     assert (states(life)[0], life.state("bundle", "infra/new")) == ("Pending [NoDeployment]", "Pending [NoDeployment]")
-    assert named(life) == ["infra/new Pending [NoDeployment] (it has no deployment yet)"]
+    why = (
+        "generation 2 has not been observed yet, the last one that was is 1"
+        if "observedGeneration" in status
+        else "it has no deployment yet"
+    )
+    assert named(life) == [f"infra/new Pending [NoDeployment] ({why})"]
     assert life.counts("git_repo", REPO)["deployments"]["pending"] == 1
     records = [one for step in life.history.steps for one in step.records if isinstance(one, Transition)]
     said = [one.message for one in records if one.entity.kind == "git_repo" and one.after.phase == "Pending"]
@@ -504,3 +509,46 @@ def test_a_word_of_the_controller_is_none_of_the_agent() -> None:
     life.say("bundle_deployment", "observed", ON, target="v1", staged="v1", applied="v1").later(10 * MINUTE)
     life.say("bundle_deployment", "observed", ON, target="v1", staged="v1", applied="v1")
     assert life.state("bundle_deployment", ON) == "WaitCheckIn"
+
+
+# ---- what is being deleted, and what its controller has not seen
+
+
+def leaving(found: dict[str, Any]) -> dict[str, Any]:
+    metadata = {**found["metadata"], "deletionTimestamp": "2026-03-02T07:00:00Z", "finalizers": ["fleet.cattle.io/x"]}
+    return {**found, "metadata": metadata}
+
+
+LEAVES = "being deleted since 2026-03-02T07:00:00Z; it waits for fleet.cattle.io/x"
+
+
+@pytest.mark.parametrize(("of", "expected"), [
+    ("repo", ("NotReady [Error]", "Ready", "Ready")), ("bundle", ("NotReady [Error]", "NotReady [Error]", "Ready")),
+    ("deployment", ("NotReady", "NotReady", "NotReady")),
+])  # fmt: skip
+def test_what_is_being_deleted_is_not_ready_and_says_what_keeps_it(of: str, expected: tuple[str, str, str]) -> None:
+    objects = {"repo": REPO_READY, "bundle": BUNDLE_READY, "deployment": deployed()}
+    life = seen(*objects.values())
+    assert states(life) == ("Ready", "Ready", "Ready")
+    life.see(leaving(objects[of]))
+    assert states(life) == expected
+    at = {"repo": ("git_repo", REPO), "bundle": ("bundle", BUNDLE), "deployment": ("bundle_deployment", ON)}[of]
+    assert life.attributes(*at)["why"] == LEAVES
+    life.see(objects[of])
+    assert states(life) == ("Ready", "Ready", "Ready")
+
+
+def test_a_bundle_that_its_controller_has_not_seen_is_not_ready() -> None:
+    def bundle(generation: int) -> dict[str, Any]:
+        found = fleet.bundle(observedGeneration=2, summary={"desiredReady": 1, "ready": 1})
+        return {**found, "metadata": {**found["metadata"], "generation": generation}}
+
+    life = seen(REPO_READY, bundle(2), deployed())
+    assert states(life) == ("Ready", "Ready", "Ready")
+    life.see(bundle(3))
+    assert states(life) == ("Pending [Waiting]", "Pending [Waiting]", "Ready")
+    why = "generation 3 has not been observed yet, the last one that was is 2"
+    assert life.attributes("bundle", BUNDLE)["held_back"] == why
+    assert life.counts("git_repo", REPO)["display"]["ready_deployments"] == "1/1"
+    life.see(bundle(2))
+    assert states(life) == ("Ready", "Ready", "Ready")

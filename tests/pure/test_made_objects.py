@@ -125,7 +125,7 @@ ANY = [
     (T, says("Ready=Unknown:Failed"), P),
     (T, says("Ready="), U),
     (T, says("Ready=maybe"), U),
-    (T, says("Ready=true"), U),
+    (T, says("Ready=true"), H),
     (T, {"status": {"conditions": [{"type": "Ready", "status": True}]}}, H),
     (T, {"status": {"conditions": [{"type": "Ready", "status": None}]}}, U),
     (T, says("Ready=True", "Healthy=Unknown"), P),

@@ -112,3 +112,31 @@ def test_two_objects_of_two_kinds_are_not_one() -> None:
     assert [one.why for _, one in found.resources] == [
         "it is in Git, and not in the cluster", "it is in the cluster, and not in Git",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("api", "kind", "name"), [
+    ("v1", "Endpoints", "web"), ("discovery.k8s.io/v1", "EndpointSlice", "web-x7"), ("v1", "ConfigMap", "kube-root-ca.crt"),
+    ("v1", "ServiceAccount", "default"), ("v1", "Secret", "sh.helm.release.v1.web.v3"), ("coordination.k8s.io/v1", "Lease", "web"),
+])  # fmt: skip
+def test_what_kubernetes_makes_by_itself_is_not_too_much(api: str, kind: str, name: str) -> None:
+    config = kubernetes_object("v1", "ConfigMap", metadata={"name": "a", "namespace": "shop"})
+    made = kubernetes_object(api, kind, metadata={"name": name, "namespace": "shop"})
+    found = assess.assess_all([config, made], [config])
+    assert (found.whole.sync, [one.sync for _, one in found.resources]) == ("Synced", ["Synced", None])
+    assert found.resources[1][1].why == "Kubernetes or Helm makes it, so Git does not declare it"
+    declared = assess.assess_all(
+        [config, made], [config, {**made, "metadata": {**made["metadata"], "labels": {"a": "b"}}}]
+    )
+    assert declared.whole.sync == "OutOfSync"
+    other = kubernetes_object("v1", "ConfigMap", metadata={"name": "b", "namespace": "shop"})
+    assert assess.assess_all([config, other], [config]).whole.sync == "OutOfSync"
+
+
+def test_what_another_object_made_says_so() -> None:
+    config = kubernetes_object("v1", "ConfigMap", metadata={"name": "a"})
+    owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a", "uid": "u"}]
+    made = kubernetes_object("v1", "Pod", metadata={"name": "b", "ownerReferences": owner})
+    assert (
+        assess.assess_all([config, made], [config]).resources[1][1].why
+        == "another object made it, so Git does not declare it"
+    )

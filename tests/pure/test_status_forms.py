@@ -73,6 +73,8 @@ def test_a_condition_counts_wherever_it_stands(status: Any) -> None:
     ({"conditions": [{"type": "Ready", "status": "odd"}]}, U), ({"conditions": [{"type": "Odd", "status": "Ready"}]}, N),
     ({"phase": "DegradedRunning"}, D), ({"phase": "Not-Running"}, P), ({"phase": "ClusterRunning"}, H),
     ({**RUNS, "ready": "false"}, P), ({**RUNS, "degraded": "True"}, D), ({"ready": "1"}, N),
+    ({**RUNS, "deprecated": {"v1beta1": {"conditions": [BROKEN]}}}, H),
+    ({**RUNS, "deprecated": {"v1beta1": {"failureMessage": "no"}}}, D),
     ({"conditions": [{"type": "Finished", "status": "True", "reason": "Failed"}]}, D),
 ])  # fmt: skip
 def test_odd_forms_of_a_status(status: Any, expected: str) -> None:
@@ -81,6 +83,32 @@ def test_odd_forms_of_a_status(status: Any, expected: str) -> None:
 
 def test_a_status_that_is_a_word_is_named() -> None:
     assert by_general_rule(thing("odd")).message == "its status is 'odd', which says nothing that is known"
+
+
+FRONT = [(word, means) for names, means in words.AHEAD for word in names]
+
+
+@pytest.mark.parametrize(("word", "means"), FRONT)
+@pytest.mark.parametrize("success", ["Ready", "Synced", "Available", "UpToDate", "Healthy", "Succeeded"])
+def test_a_word_in_front_of_a_success_makes_it_less(word: str, means: str, success: str) -> None:
+    says = {words.FAILURE: D, words.WORK: P, words.STEP: H}[means]
+    for kind in (f"{word}{success}", f"{word.lower()}_{success}"):
+        condition = {"type": kind, "status": "True"}
+        assert by_general_rule(told("conditions", [condition])).status == says, kind
+        assert by_general_rule(thing({"conditions": [condition]})).status != H, kind
+    for phase in (f"{word}Running", f"{word} Running", f"{word}-running"):
+        assert by_general_rule(thing({"phase": phase})).status == {H: N}.get(says, says), phase
+
+
+@pytest.mark.parametrize("word", [*words.DENYING, "not", "NON", "Un"])
+def test_a_phase_that_denies_that_it_runs_is_not_healthy(word: str) -> None:
+    assert by_general_rule(thing({"phase": f"{word} running"})).status == P
+    assert by_general_rule(thing({"phase": f"{word.capitalize()}Running"})).status == P
+
+
+@pytest.mark.parametrize("kind", ["PreflightReady", "LasterReady", "SomethingReady", "UnionReady", "NonceReady"])
+def test_a_word_that_only_begins_so_is_another_word(kind: str) -> None:
+    assert by_general_rule(thing({"conditions": [{"type": kind, "status": "True"}]})).status == H
 
 
 # ---- counters
@@ -100,7 +128,12 @@ def test_too_few_are_not_healthy_wherever_it_says_how_many(how: str, what: str) 
     for one in few:
         found = by_general_rule(one)
         assert (found.status, found.message) == (P, f"{name} is 1, 3 are wanted"), one
-    enough = [told(name, 3, spec={wanted: 3}), told(name, 3, spec={wanted: [1]}), told("worker", {wanted: 0, name: 0})]
+    enough = [
+        told(name, 3, spec={wanted: 3, "size": 100}),
+        told(name, 3, spec={wanted: 3}),
+        told(name, 3, spec={wanted: [1]}),
+        told("worker", {wanted: 0, name: 0}),
+    ]
     assert {by_general_rule(one).status for one in enough} == {H}
 
 

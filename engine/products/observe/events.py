@@ -11,6 +11,8 @@ from phaseline.machines.kinds.kubernetes.manifest_id import group_kind
 from phaseline.machines.kinds.kubernetes.pairs import ObjectKey
 
 Manifest = Mapping[str, Any]
+LONGEST_OF_MANY = 1_024
+"""The most characters of what is said where there may be more of it."""
 HELM = ("HelmOp", "HelmApp")
 """The kinds of objects that share their names with GitRepos."""
 PRINTED = re.compile("[!-~]{1,200}")
@@ -64,6 +66,18 @@ def named_key(one: Manifest) -> ObjectKey:
 def id_suffix(key: ObjectKey) -> str:
     """The end of the id of a resource: `<group:Kind>/<namespace>/<name>`."""
     return f"{key.group or 'core'}:{key.kind}/{key.namespace or '-'}/{key.name}"
+
+
+def being_deleted(manifest: Manifest, *told: str) -> str:
+    """`being deleted since 2026-03-02T08:00:00Z; it waits for a.io/x`; empty of an object that is not.
+
+    told: what is said of it in place of the finalizers.
+    """
+    metadata = mapping(manifest, "metadata")
+    since, kept = text(metadata, "deletionTimestamp"), metadata.get("finalizers")
+    waits = ", ".join([one for one in kept if isinstance(one, str)] if isinstance(kept, list) else [])
+    words = told or ((f"it waits for {waits}"[:LONGEST_OF_MANY],) if waits else ())
+    return "; ".join((f"being deleted since {since}", *words)) if since else ""
 
 
 def without_empty(**data: Any) -> dict[str, Any]:

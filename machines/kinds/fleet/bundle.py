@@ -76,6 +76,7 @@ ROLLOUT = (
 SAID = (
     Field("targets", int,  "how many targets Fleet counts, if its controller has seen the present bundle", least=0),
     Field("paused",  bool, "whether Fleet holds back what is new in it"),
+    Field("unobserved", str, "that its controller has not seen the present bundle, and which one it has"),
     CARRIED,
 )
 # fmt: on
@@ -118,6 +119,8 @@ def all_ready(of: str, *unknown: View) -> tuple[View, ...]:
 
 FEWER = View(NOT_ASSESSED, (AnyBelow("bundle", "bundle_deployment", (READY,), fewer_than="targets"),))
 """Fleet counts more targets than deployments are known."""
+OLD = (AttributeIs("bundle", "is_old", value=True), AnyBelow("bundle", "bundle_deployment", RANKED))
+"""What its deployments say is about another bundle than the present one."""
 NOWHERE = AllBelow("bundle", "bundle_deployment", ())
 """No deployment of it lives."""
 
@@ -137,6 +140,7 @@ BUNDLE = Table(
         *SAID,
         *BEHIND_FIELDS,
         Field("complete",  bool, "whether every target has a deployment"),
+        Field("is_old",    bool, "whether its controller has not seen the present bundle"),
         Field("held_back", str,  "what holds the rollout back"),
         Field("why",       str,  "its own error"),
         Field("error",     str,  "the error that it reports"),
@@ -172,6 +176,7 @@ BUNDLE = Table(
             *ranked("bundle", (
                 View(OUT_OF_SYNC, (AttributeIs("bundle", "behind", value=True),), message_from="behind_why"),
                 View(PENDING, (AttributeIs("bundle", "complete", value=False),), condition=WAITING),
+                View(PENDING, OLD, condition=WAITING, message_from="unobserved"),
             ), (ERROR,)),
             View(NO_TARGETS, (NOWHERE, AttributeIs("bundle", "targets", 0)), base=(PENDING,), message_from="unplaced"),
             View(PENDING, (NOWHERE,), base=(PENDING,), condition=NO_DEPLOYMENT, message_from="unplaced"),

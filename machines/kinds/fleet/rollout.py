@@ -12,14 +12,14 @@ from phaseline.machines.language.table import Attributes, Refusal, RuleEvent
 
 KEPT = (
     "waiting", "partitions", "unavailable", "max_unavailable", "unavailable_partitions", "max_unavailable_partitions",
-    "max_new", "targets", "paused", "commit", "behind", "behind_why",
+    "max_new", "targets", "paused", "commit", "behind", "behind_why", "unobserved",
 )  # fmt: skip
-DERIVED = ("complete", "held_back", "unplaced")
+DERIVED = ("complete", "held_back", "unplaced", "is_old")
 NUMBERS = ("count", "unavailable", "max_unavailable", "waiting")
 """What is known of a partition beside its name. waiting: its targets that do not have the newest version yet."""
 
 
-@rule("fleet.note_rollout", revision=3)
+@rule("fleet.note_rollout", revision=4)
 def note_rollout(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Notes the numbers of a rollout; what the event leaves out is not known any more."""
     found = {name: event.data[name] for name in KEPT if event.data.get(name) is not None}
@@ -29,10 +29,11 @@ def note_rollout(attributes: Attributes, event: RuleEvent) -> Attributes | Refus
                 text = f"data.partitions[{index}].{name} is {number!r}: write a whole number of 0 or more"
                 return Refusal(text, invalid=True)
     others = {name: value for name, value in attributes.items() if name not in (*KEPT, *DERIVED)}
-    after = {**others, **found, "complete": not found.get("waiting")}
+    unobserved = found.get("unobserved")
+    after = {**others, **found, "complete": not found.get("waiting"), **({"is_old": True} if unobserved else {})}
     by = held_back(found.get("partitions", ()), found.get("max_unavailable_partitions", 0))
     derived = {
-        "held_back": "held back: it is paused" if found.get("paused") else by,
+        "held_back": "held back: it is paused" if found.get("paused") else by or unobserved,
         "unplaced": "it matches no cluster" if found.get("targets") == 0 else None,
     }
     return {**after, **{name: text for name, text in derived.items() if text is not None}}

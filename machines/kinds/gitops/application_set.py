@@ -40,7 +40,7 @@ from phaseline.machines.language.table import (
 from phaseline.schemas.records import State
 
 ALAUDA, NEWER = ((AttributeIs("application_set", "profile", names),) for names in (("alauda", None), "argocd"))
-FAILS, ROLLS, MADE, STALE, TOLD = (
+FAILS, ROLLS, MADE, STALE, TOLD, LEAVES = (
     (AttributeIs("application_set", name, value),)
     for name, value in (
         ("error_occurred", True),
@@ -48,12 +48,13 @@ FAILS, ROLLS, MADE, STALE, TOLD = (
         ("resources_up_to_date", True),
         ("resources_up_to_date", False),
         ("error_occurred", False),
+        ("deleting", True),
     )
 )
 SET_HERE = (*(field.name for field in (*SETTINGS, *SETTINGS_OF)), *SEEN_BY)
 REPORTED = (
     "error_occurred", "rollout_progressing", "resources_up_to_date", "health_message", "rollout_steps", "rollout_step",
-    "rollout_waiting",
+    "rollout_waiting", "deleting",
 )  # fmt: skip
 
 
@@ -81,6 +82,7 @@ APPLICATION_SET = Table(
         Field("rollout_steps",        int,  "the number of steps of its rollout; 0 if it changes all at once"),
         Field("rollout_step",         int,  "the first step of its rollout that is not done; 0 if all are"),
         Field("rollout_waiting",      int,  "the number of its applications that wait for their step"),
+        Field("deleting",             bool, "whether it is being deleted"),
         Field("rollout_digest",       str,  "a digest of which of its applications are in its rollout"),
         *OBSERVER,
     ),
@@ -108,6 +110,7 @@ APPLICATION_SET = Table(
             ),
             views=(
                 #    shows         while
+                View(PROGRESSING,  LEAVES, message_from="health_message"),
                 View(DEGRADED,     (*NEWER, *FAILS), message_from="health_message"),
                 View(PROGRESSING,  (*NEWER, *ROLLS), message_from="health_message"),
                 View(HEALTHY,      (*NEWER, *MADE)),

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from phaseline.machines.kinds.kubernetes.assess import Assessment, assess
+from phaseline.machines.kinds.kubernetes.globs import matches
 from phaseline.machines.kinds.kubernetes.kind_facts import KindsTold
 from phaseline.machines.kinds.kubernetes.manifest_id import Manifest, group_kind, made_name, present_group
 from phaseline.machines.kinds.kubernetes.masking import shown
@@ -138,17 +139,49 @@ def repeats(found: Sequence[Manifest], where: str) -> list[str]:
     ]
 
 
+# fmt: off
+OF_KUBERNETES = (
+    #   group                   kind              names
+    ("",                       "Endpoints",      "*"),
+    ("discovery.k8s.io",       "EndpointSlice",  "*"),
+    ("",                       "Event",          "*"),
+    ("events.k8s.io",          "Event",          "*"),
+    ("coordination.k8s.io",    "Lease",          "*"),
+    ("",                       "ConfigMap",      "kube-root-ca.crt"),
+    ("",                       "ConfigMap",      "openshift-service-ca.crt"),
+    ("",                       "ServiceAccount", "default"),
+    ("",                       "Secret",         "default-token-*"),
+    ("",                       "Secret",         "sh.helm.release.v1.*"),
+)
+# fmt: on
+"""Objects that Kubernetes and Helm make by themselves: that Git does not declare them says nothing."""
+BY_ANOTHER, BY_ITSELF, BY_APPLY = (
+    f"{made}, so Git does not declare it"
+    for made in ("another object made it", "Kubernetes or Helm makes it", "an apply made its name")
+)
+"""Why a live object is in Git by no name."""
+
+
+def is_of_kubernetes(key: ObjectKey) -> bool:
+    """Whether an object of this name is one that Kubernetes or Helm makes."""
+    return any(key[:2] == (group, kind) and matches(names, key.name) for group, kind, names in OF_KUBERNETES)
+
+
 def is_owned(live: Manifest) -> bool:
     """Whether another object in the cluster created it, as a ReplicaSet creates Pods."""
     metadata = live.get("metadata")
     return isinstance(metadata, Mapping) and bool(metadata.get("ownerReferences"))
 
 
-def _is_aside(pair: Pair, declared: Collection[ObjectKey], kinds: KindsTold) -> bool:
-    """Whether Git does not declare an object by its name: another one created it, or its name was made by an apply."""
+def _aside(pair: Pair, declared: Collection[ObjectKey], kinds: KindsTold) -> str:
+    """Why Git does not declare a live object by its name, though it lacks nothing; empty if it might."""
     if pair.desired is not None or pair.live is None:
-        return False
-    return is_owned(pair.live) or made_from(pair.live, kinds) in declared
+        return ""
+    if is_owned(pair.live):
+        return BY_ANOTHER
+    if made_from(pair.live, kinds) in declared:
+        return BY_APPLY
+    return BY_ITSELF if is_of_kubernetes(pair.key) else ""
 
 
 class AssessedPair(NamedTuple):
@@ -189,7 +222,8 @@ def assess_pairs(
     declared = {key_of(pair.desired, kinds).paired for pair in pairs if pair.desired is not None}
     for pair, dry_run in zip_longest(pairs, dry_runs[: len(pairs)]):
         # Git never declares what another object created, so nothing is missing from Git there.
-        known = is_declared and not _is_aside(pair, declared, kinds)
+        aside = _aside(pair, declared, kinds)
+        known = is_declared and not aside
         assessment = assess(
             pair.live,
             pair.desired,
@@ -201,9 +235,11 @@ def assess_pairs(
             explains=True,
             facts=kinds.of(pair.live or pair.desired or {}),
         )
+        if is_declared and aside and not assessment.is_hook:
+            assessment = assessment._replace(why=aside)
         found.append(AssessedPair(Pair(pair.key, shown(pair.live), shown(pair.desired)), assessment))
     members = [
-        Member(one.key[:2], one.key.short(), one.live is not None, assessment, _is_aside(one, declared, kinds))
+        Member(one.key[:2], one.key.short(), one.live is not None, assessment, bool(_aside(one, declared, kinds)))
         for one, assessment in found
     ]
     return ApplicationAssessment(tuple(found), roll_up(members, overrides.profile))

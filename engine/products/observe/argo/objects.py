@@ -18,8 +18,10 @@ from phaseline.engine.products.observe.argo.operation import (
     revisions_in,
 )
 from phaseline.engine.products.observe.events import (
+    LONGEST_OF_MANY,
     Manifest,
     ObservedEvent,
+    being_deleted,
     conditions,
     mapping,
     maps,
@@ -31,7 +33,7 @@ from phaseline.machines.kinds.gitops.controller import HEALTHS, ROLLOUTS, SYNCS
 from phaseline.machines.kinds.gitops.sync_windows import MOST as MOST_WINDOWS
 from phaseline.machines.kinds.gitops.sync_windows import read
 from phaseline.machines.kinds.kubernetes.assess import OUT_OF_SYNC, SYNCED
-from phaseline.machines.kinds.kubernetes.profiles import ALIASES, HEALTHY
+from phaseline.machines.kinds.kubernetes.profiles import ALIASES, HEALTHY, PAUSED, PROGRESSING
 
 DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
 RULE = ("group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers")
@@ -47,9 +49,10 @@ ORPHANED = "OrphanedResourceWarning"
 SOURCE = {"repoURL": "repository", "path": "path", "chart": "chart", "ref": "ref", "targetRevision": "revision"}
 TOOLS = ("helm", "kustomize", "directory", "plugin")
 """The settings of a source for the tool that makes its manifests."""
+SKIPS = "argocd.argoproj.io/skip-reconcile"
 WINDOW = "argocd.argoproj.io/sync-window"
 """The annotation of an Application with the hours at which it may be synchronised, each day: `10:00-18:00`."""
-LONGEST, LONGEST_OF_MANY = 4_096, 1_024
+LONGEST = 4_096
 NAMED = 10
 """The most resources that a message names; further ones are only counted."""
 MOST_STEPPING = 2_000
@@ -68,7 +71,7 @@ def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[O
     named = NamedResources.of(status)
     found = {
         **({} if named is None else named.counted()), **_seen(status), **_problems(manifest), **operation(manifest),
-        **hydration(status), **_deletion(manifest), "deployments": deployments(status),
+        **hydration(status), **_deletion(manifest), **_skipped(manifest), "deployments": deployments(status),
     }  # fmt: skip
     if several := revisions_in(mapping(status, "sync")):
         found["revisions"] = {str(n): one for n, one in enumerate(several, 1)}
@@ -79,18 +82,23 @@ def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[O
 
 def _deletion(manifest: Manifest) -> dict[str, Any]:
     """Since when an Application is being deleted, and what keeps it; empty if it is not."""
-    metadata = mapping(manifest, "metadata")
-    since = text(metadata, "deletionTimestamp")
-    if not since:
-        return {}
     errors = [one for one in maps(mapping(manifest, "status"), "conditions") if text(one, "type") == DELETION_ERROR]
     told = [f"{DELETION_ERROR}: {text(one, 'message')}{_since(one)}"[:LONGEST_OF_MANY] for one in errors[:NAMED]]
-    kept = metadata.get("finalizers")
-    waits = [one for one in kept if isinstance(one, str)] if isinstance(kept, list) else []
-    if waits and not told:
-        told.append(f"it waits for {_listed(waits)}"[:LONGEST_OF_MANY])
-    said = "; ".join((f"being deleted since {since}", *told))[:LONGEST]
-    return {"deleting": True, "deleting_since": since, "deletion_message": said}
+    if not (said := being_deleted(manifest, *told)):
+        return {}
+    since = text(mapping(manifest, "metadata"), "deletionTimestamp")
+    return {"deleting": True, "deleting_since": since, "deletion_message": said[:LONGEST]}
+
+
+def _skipped(manifest: Manifest) -> dict[str, Any]:
+    """That Argo CD does not look at an Application any more: what it says is of before, and never that all is well."""
+    if text(mapping(manifest, "metadata", "annotations"), SKIPS) != "true":
+        return {}
+    health = Whole.of(mapping(manifest, "status")).health
+    if health not in (HEALTHY, PROGRESSING):
+        return {}
+    said = f"the annotation {SKIPS} keeps Argo CD from looking at it; before, it said {health}"
+    return {"reported_health": PAUSED, "health_alone": True, "health_message": said}
 
 
 def _since(condition: Manifest) -> str:
@@ -319,6 +327,8 @@ def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterat
         reported["health_message"] = f"its controller is rolling out, {step}: {_listed(waits)}"[:LONGEST]
     namespace, _, _ = entity_id.rpartition("_")
     whose = [f"{namespace}_{one.name}" if namespace else one.name for one in steps]
+    if said := being_deleted(manifest):
+        reported |= {"deleting": True, "health_message": said[:LONGEST]}
     if len(whose) <= MOST_STEPPING:
         reported["stepping"] = sorted(whose)
     yield ObservedEvent("application_set", "reported", entity_id, reported)

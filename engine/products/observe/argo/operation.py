@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from phaseline.engine.products.observe.events import (
+    LONGEST_OF_MANY,
     Manifest,
     ObservedEvent,
     id_suffix,
@@ -23,8 +24,8 @@ from phaseline.schemas.records import nanoseconds
 
 PHASES = ("Running", "Terminating", "Succeeded", "Failed", "Error")
 AT_WORK = ("Running", "Terminating")
-LONGEST, LONGEST_OF_MANY, MOST = 4_096, 1_024, 100
-"""The most characters of a message, the same where there are many, and the most members of a list, that are told."""
+LONGEST, MOST = 4_096, 100
+"""The most characters of a message, and the most members of a list, that are told."""
 DEPLOYMENTS = 10
 """How many deployments are told, the last ones."""
 

@@ -50,6 +50,10 @@ class Errors(NamedTuple):
     standing: list[str]
     overruled: list[str]
 
+    def beside(self, said: str) -> "Errors":
+        """The same with what keeps the object from being well whatever its conditions say, if anything does."""
+        return self._replace(standing=[said, *self.standing]) if said else self
+
 
 class ErrorRow(NamedTuple):
     """A condition that reports an error of the object itself.

@@ -11,6 +11,7 @@ from typing import Any
 from phaseline.engine.products.observe.events import (
     Manifest,
     ObservedEvent,
+    being_deleted,
     mapping,
     maps,
     text,
@@ -77,7 +78,9 @@ class FleetObjects:
                 yield ObservedEvent("git_repo", "removed", name)
                 return
         else:
-            others[key] = errors(known, text(mapping(manifest, "status"), "gitJobStatus"))
+            others[key] = errors(known, text(mapping(manifest, "status"), "gitJobStatus")).beside(
+                being_deleted(manifest)
+            )
             yield _fetched(name, manifest, known)
         yield _error("git_repo", name, others.values())
 
@@ -212,14 +215,25 @@ def bundle(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
     if gone:
         yield ObservedEvent("bundle", "removed", entity_id)
         return
-    found = errors(known)
-    rollout = {**_rollout(manifest), **without_empty(commit=text(labels, COMMIT))}
+    found = errors(known).beside(being_deleted(manifest))
+    rollout = {**_rollout(manifest), **without_empty(commit=text(labels, COMMIT), unobserved=_unobserved(manifest))}
     if mapping(manifest, "spec").get("paused") is True:
         rollout["paused"] = True
     if not (found.standing or found.overruled) and (targets := _targets(manifest)) is not None:
         rollout["targets"] = targets
     yield ObservedEvent("bundle", "rollout" if rollout else "created", entity_id, rollout or None)
     yield _error("bundle", entity_id, [found])
+
+
+def _unobserved(manifest: Manifest) -> str:
+    """That Fleet's controller has not seen the present object; empty if it has, or does not say what it has seen."""
+    generation, seen = (
+        mapping(manifest, "metadata").get("generation"),
+        mapping(manifest, "status").get("observedGeneration"),
+    )
+    if type(generation) is not int or type(seen) is not int or seen >= generation:
+        return ""
+    return f"generation {generation} has not been observed yet, the last one that was is {seen}"
 
 
 def _targets(manifest: Manifest) -> int | None:
@@ -300,6 +314,9 @@ def _report(manifest: Manifest) -> dict[str, Any]:
         data |= {
             "ready": status.get("ready") is True and not contradicted, "unmodified": status.get("nonModified") is True,
         }  # fmt: skip
+    if leaves := being_deleted(manifest):
+        texts.insert(0, leaves)
+        data |= {"ready": False} if applied else {}
     at = deployed.since if failed and deployed is not None else ""
     message = "; ".join(filter(None, texts))[:LONGEST]
     return {**data, **without_empty(apply_failed=failed or None, failed_at=at, message=message)}

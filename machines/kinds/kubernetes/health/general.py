@@ -259,7 +259,10 @@ def _counter(where: str, name: str, value: Any, beside: Sequence[Manifest]) -> I
         if (found := number(value)) is not None and found > 0:
             yield StatusWord(WORK, Evidence(f"{where}.{name}", str(found), message=f"{name} is {found}"))
         return
-    fields = [word for word in counter.wanted if where != "status" or word not in COUNTED_APART]
+    if where == "status" and any(number(one.get(word)) is not None for one in beside for word in COUNTED_APART):
+        fields = [word for word in counter.wanted[:1] if word not in COUNTED_APART]
+    else:
+        fields = [*counter.wanted]
     wanted = next((one[word] for word in fields for one in beside if number(one.get(word)) is not None), None)
     yield from _below(where, name, value, wanted)
 

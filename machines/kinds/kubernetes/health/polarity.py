@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
 from phaseline.machines.kinds.kubernetes.health.view import evidence_of, is_past
 from phaseline.machines.kinds.kubernetes.health.words import (
+    AHEAD,
     ALONE,
     CONDITIONS,
     COUNTED,
     COUNTS,
+    DENYING,
     DOUBT,
     ENDS,
     ERRORS,
@@ -46,8 +48,9 @@ from phaseline.machines.kinds.kubernetes.health.words import (
 _PARTING = str.maketrans("", "", "_- ")
 _BETWEEN = re.compile(r"[_ ]+")
 _FIRST = re.compile(r"[A-Za-z]+")
-_NOT = re.compile(r"(?:^|(?<=[a-z0-9]))Not?(?=[A-Z])")
-"""The word in a type that denies what follows: `NotReady`, `NodeNotReady`, `NoPodsReady`."""
+_NOT = re.compile(r"(?:^|(?<=[a-z0-9]))(?:Not?|Non|Un)(?=[A-Z])")
+"""The word in a type that denies what follows: `NotReady`, `NodeNotReady`, `NoPodsReady`, `NonCompliant`."""
+_AHEAD = re.compile(rf"((?i:{'|'.join(word for names, _ in AHEAD for word in names)}))(?=[-_ A-Z]|$)")
 _UN = re.compile(r"Un([a-z])")
 _DENIED = re.compile(r"^not[A-Z]|^un(?=[A-Z])|Not(?=[A-Z])|Un(?=[A-Z])")
 """The word in the name of a field that denies what follows: `notReady`, `nodesNotReady`, `unReady`."""
@@ -80,7 +83,15 @@ def of_type(kind: str) -> tuple[str, str] | None:
     found = next(((true, false) for glob, true, false in CONDITIONS if fnmatchcase(kind, glob)), None)
     if found is None and of_phase(kind) == FAILURE and kind.lower() not in NO_TYPE:
         return FAILURE, ""
+    if found is not None and found[0] in HELD_BY and (less := _less(kind)):
+        return less, found[1] if less == STEP else ""
     return found or (_denial(_UN.sub(lambda one: one[1].upper(), kind, count=1)) if _UN.match(kind) else None)
+
+
+def _less(word: str) -> str:
+    """What a success says whose first word makes it less than that; empty if none does."""
+    first = _AHEAD.match(word)
+    return "" if first is None else next(means for names, means in AHEAD if first[1].capitalize() in names)
 
 
 def _camel(kind: str) -> str:
@@ -125,8 +136,12 @@ def of_phase(word: str) -> str:
     if affirmed != word and of_phase(affirmed) == FAILURE:
         return ""
     means = next((means for one in words for glob, means in PHASES if fnmatchcase(one, glob)), "")
-    ahead = _LAST_WORD.sub("", word) if means == SUCCESS else ""  # `DegradedRunning` is no success
-    return (of_phase(ahead) if ahead != word else "") or means
+    ahead = _LAST_WORD.sub("", word) if means == SUCCESS else word
+    if ahead == word:
+        return means
+    if _less(ahead) == STEP:
+        return ""
+    return of_phase(ahead) or _less(ahead) or (WORK if ahead.lower() in DENYING else means)  # `DegradedRunning`
 
 
 @lru_cache(maxsize=8192)

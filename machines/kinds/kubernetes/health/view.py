@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.kinds.kubernetes.health.result import Evidence
-from phaseline.machines.kinds.kubernetes.health.words import NOT_NOW, OBSERVED_IN, PAST, YES_NO
+from phaseline.machines.kinds.kubernetes.health.words import GIVEN_UP, NOT_NOW, OBSERVED_IN, PAST, YES_NO
 from phaseline.machines.kinds.kubernetes.manifest_id import MAPS, Manifest
 
 Get = Callable[["ObjectView"], Any]
@@ -64,7 +64,7 @@ class ObjectView:
         """The conditions of the object, and those of the parts of its status, and of the parts of these."""
         yield from self.all_conditions
         yield from _more_conditions(self.status)
-        for _, part in parts_of(self.status):
+        for part in _parts_with_conditions(self.status):
             yield from _conditions_below(part, 2)
 
     @property
@@ -119,12 +119,17 @@ def _conditions_below(part: list[Any] | dict[str, Any], levels: int) -> Iterator
     """The conditions of a part of a status, in a map or in the members of a list, and so many levels below it."""
     if isinstance(part, dict):
         yield from _all_conditions(part)
-    for one in part if isinstance(part, list) else [below for name, below in part.items() if not is_past(name)]:
+    for one in _parts_with_conditions(part):
         if isinstance(one, dict):
             yield from _all_conditions(one)
-        if levels > 1 and isinstance(one, dict | list):
-            for _, below in parts_of(one):
+        if levels > 1:
+            for below in _parts_with_conditions(one):
                 yield from _conditions_below(below, levels - 1)
+
+
+def _parts_with_conditions(part: Manifest | list[Any]) -> Iterator[dict[str, Any] | list[Any]]:
+    """The maps and lists in a part of a status, but for those of another time, or of an API that is given up."""
+    return (one for name, one in parts_of(part) if name not in GIVEN_UP)
 
 
 def parts_of(part: Manifest | list[Any]) -> Iterator[tuple[str, Any]]:

@@ -135,6 +135,7 @@ CONDITIONS = (
     ("Fallback",                        FAILURE,     ""),
     ("NonStructuralSchema",            FAILURE,     ""),
     ("HasErrors",                      FAILURE,     ""),
+    ("TooMany*",                       FAILURE,     ""),
     ("ErrorOccurred",                  FAILURE,     ""),
     ("ACK.Terminal",                   FAILURE,     ""),
     ("*Failed",                        FAILURE,     ""),
@@ -274,6 +275,16 @@ REASONS = (
 )
 """What a reason means, in any case: of a success that is False, of a failure or work that is True."""
 
+AHEAD = (
+    #   the first word of a success that says less than it, and what it then says
+    (("Partially", "Partly", "Insufficient", "Zero", "None", "Lost"), FAILURE),
+    (("Almost", "Nearly", "Half", "Semi", "Some", "Few", "Pre", "Never"),     WORK),
+    (("Last", "Previous", "Previously", "Former", "Formerly", "Was"),         STEP),
+)
+"""`PartlyReady`, `AlmostSynced`, `LastSynced`: of a type of condition, and of a phase that ends with running. What was
+says nothing of the present, and holds it back where it is False."""
+DENYING = ("no", "un", "non", "de", "dis", "in", "mis", "sub", "ex", "to be", "tobe")
+"""What denies a phase that ends with running, in front of that, in any case."""
 NO_TYPE = ("warning",)
 """The phases of failure that are no failure as a type of condition."""
 SAID = ("error", "failed", "failure", "cannot", "unable", "invalid")
@@ -458,6 +469,8 @@ NOT_NOW = ("desired*", "target*", "last*", "stage*")
 """Fields that hold a phase of another time. Only a failure counts there, and of what was last work that goes on."""
 PAST = ("previous*", "old*", "*timestamps", "*history", "*transitions")
 """Fields, in any case, that hold what is over. Nothing counts there."""
+GIVEN_UP = ("deprecated",)
+"""Fields with the status of an older API beside the present one: their conditions say nothing, an error in them does."""
 WANTED = (
     #   how many are wanted, and the fields beside it that say how many there are
     ("desiredReplicas",           ("readyReplicas", "availableReplicas", "currentReplicas")),

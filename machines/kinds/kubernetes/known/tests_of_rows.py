@@ -322,6 +322,8 @@ def _generation(one: str) -> RowTest:
         found = first(view)
         seen = view.observed if found is None else number(found.get("observedGeneration"))
         what = "" if found is None else f" of {text(found.get('type'))}"
+        if seen is None:
+            return Evidence("observedGeneration", "", message="it does not say which generation was observed")
         said = f"generation {view.generation} has not been observed yet"
         last = "" if seen is None else f", the last one{what} that was is {seen}"
         return Evidence("observedGeneration", "" if seen is None else str(seen), message=said + last)

@@ -121,7 +121,7 @@ FAMILIES = (
             Row(".status.state = creating | attaching | detaching | deleting", P),
             Row(".status.robustness = healthy",                       H),
             Row(".status.state = detached",                           H, message="it is detached"),
-        )),
+        ), beside="TooManySnapshots"),
         KnownKind("longhorn.io", "Engine | Replica | InstanceManager | ShareManager", (
             Row(".status.currentState = error",                       D),
             Row(".spec.failedAt = something",                         D, message="it failed at {.spec.failedAt}"),
