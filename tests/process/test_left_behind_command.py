@@ -21,6 +21,8 @@ async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> Non
     unseen = await shell("list", "node", "--all")
     assert unseen.out.count("Deleted (not seen)") == 2
     assert (await shell("get", "node", "c1/p/a", "--json")).json["facets"]["phase"]["label"] == "Deleted (not seen)"
+    told = (await shell("get", "node", "c1/p/b")).out
+    assert re.search(r"^cause +owner_gone \(cascade of cluster/c1\), of event \d+ by /test$", told, re.MULTILINE)
     assert "no entities found" in (await shell("list", "--left-behind")).err
     assert "everything there is deleted: --all shows it" in (await shell("tree", "c1")).err
 

@@ -160,3 +160,12 @@ async def test_why_history_and_timeline(silent: dict[str, int], shell: Shell) ->
     assert [line[-3:] for line in drawn[1:5]] == ["~~~"] * 4
     assert drawn[5].endswith("~ may have changed")
     assert "~" not in (await shell("timeline", "c2")).out
+
+
+async def test_when_it_was_heard_is_no_news_of_a_history(shell: Shell, client: Client) -> None:
+    await client.publish("cluster", "adopt", "c1", {"phase": "Running", "signals": {"Degraded": "True"}})
+    await client.publish("cluster", "configure", "c1", {"silence_after": 600})
+    await client.publish_and_wait("cluster", "condition", "c1", {"name": "Security", "status": "True"})
+    shown = await shell("history", "cluster", "c1")
+    assert "silence_after 600" in shown.out
+    assert "heard_at" not in shown.out

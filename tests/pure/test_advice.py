@@ -32,6 +32,17 @@ def test_each_state_that_is_wrong_says_what_to_do(table: Table) -> None:
                 assert any(f" | {name} {texts}" in page for name in names), (facet.name, label)
 
 
+@pytest.mark.parametrize("table", [*map(table_of, BUILT_IN)], ids=lambda table: table.kind)
+def test_advice_to_create_again_says_what_has_to_end_first(table: Table) -> None:
+    kind = BUILT_IN_KINDS[table.kind]
+    for index, facet in enumerate(kind.table.facets):
+        for label in facet.labels:
+            said = label.advice.get("en", "")
+            takes = kind.machines[index].steps.get("create", {}).get(label.phase, ()) if "create" in kind.roles else ()
+            if "create" in said.lower() and "again" in said:
+                assert takes or "delete" in said, (facet.name, label)
+
+
 def test_advice_is_chosen_by_state_then_condition_then_phase() -> None:
     texts = advice(("Off [Hot]", "cool it", "冷却"), ("Hot", "fan", "风扇"), ("Off", "on", "开"))
     labels = (Label("Off", "Hot", "x"), Label("On", "Hot", "x"), Label("Off", "Cold", "x"), Label("On", "Cold", "x"))

@@ -5,6 +5,9 @@ Does not: updates that go on to their end (`test_emco_updates`), every row (`tes
 """
 
 from phaseline.engine.log.explain.way_out import way_out
+from phaseline.engine.products.emco.load import select_status
+from phaseline.engine.products.emco.query import read
+from phaseline.engine.products.emco.select import StatusSelection
 from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, instantiated, resource
 from tests.support.emco_status import ask
 
@@ -207,3 +210,16 @@ def test_of_resources_that_differ_in_their_namespace_alone_the_worst_is_shown() 
         assert life.attributes("app_cluster", cluster())["listed"]["dep+Deployment"][-1] == "NotReady"
     life.do("app_cluster", "bundle_state", cluster(), deploymentStatuses=[good, good])
     assert seen(life) == ("Present", "Healthy")
+
+
+def test_a_failure_that_is_reported_has_its_own_reason_not_that_of_an_earlier_one() -> None:
+    life = instantiated(A, B)
+    life.do("rsync_resource", "failed", A, reason="Forbidden", message="no")
+    assert [one.failure for _, one in chosen(life).failures()] == ["Forbidden: no"]
+    life.do("rsync_resource", "reported", A, phase="Applied").each("applied", B)
+    life.do("rsync_resource", "reported", A, phase="Failed", reason="Conflict")
+    assert [one.failure for _, one in chosen(life).failures()] == ["Conflict"]
+
+
+def chosen(life: EmcoHistory) -> StatusSelection:
+    return select_status(life.history.tree, GROUP, read({}))

@@ -85,6 +85,17 @@ def test_at_most_four_schemes_are_kept() -> None:
     assert identity(node(given)) == dict.fromkeys("abcd", "1")
 
 
+def test_what_is_there_again_by_a_further_scheme_keeps_its_identities() -> None:
+    """An identity that is not kept counts as known, so it is no other thing that has come."""
+    given = there(None)
+    for scheme in "abcd":
+        given = given.event("node", "heartbeat", N, {"uid": f"{scheme}:1"})
+    given = given.event("node", "deleted", N)
+    given = given.event("node", "reported", N, {"phase": "Running", "uid": "e:1", "seen": given.position - 1})
+    assert identity(node(given)) == dict.fromkeys("abcd", "1")
+    assert own(tell(given, "not_ready", uid="a:1"))
+
+
 @pytest.mark.parametrize(
     "uid", ["", "a", ":a", "a:", "A:b", "a: b", "a:\n", f"a:{'b' * 201}", f"{'a' * 33}:b", "a:ü", 7]
 )

@@ -107,6 +107,19 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
         "cluster c; or if it is there: reported at cluster c with the state you see; then create at node_pool c/p; "
         "or if it is there: reported at node_pool c/p with the state you see",
     ),
+    "an observation against which a guard stands": (
+        (*(("emco_resource", one, "g") for one in ("create", "approve")), ("app_context", "create", "g/c"),
+         ("rsync_resource", "add", "g/c/web/p+e/d"), ("emco_resource", "instantiate", "g", {"context": "c"}),
+         ("rsync_resource", "applied", "g/c/web/p+e/d")), ("rsync_resource", "failed", "g/c/web/p+e/d"),
+        "rsync_resource g/c/web/p+e/d is Applied, Unknown, NotAssessed: the app_context is Instantiated, failed needs "
+        "Created, Instantiating, InstantiateFailed, PreTerminate, Terminating, Terminated, TerminateFailed, Updating, "
+        "Updated or UpdateFailed; way out: if it is there: reported at rsync_resource g/c/web/p+e/d with the state you see",
+    ),
+    "an intent once it is deleted": (
+        (("cluster", "create", "c"), ("cluster", "create_failed", "c")), ("cluster", "create", "c"),
+        "cluster c is Failed [CreateError]: create is not legal there, it needs Absent, Deleted or Creating [Stalled]; "
+        "way out: delete at cluster c; then if it is gone: deleted at cluster c",
+    ),
     "an intent to what is unknown, below what is unknown": (
         (), ("node", "cordon", "c/p/n"),
         "node c/p/n is Absent: the node_pool c/p is unknown, cordon needs it alive; "

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.lives.memory import of_scheme, version_of, which, with_identity, with_version
+from phaseline.engine.core.lives.memory import is_known, of_scheme, version_of, which, with_identity, with_version
 from phaseline.engine.core.lives.of_log import of_this_log
 from phaseline.engine.core.lives.renewal import blank
 from phaseline.engine.core.rejections import here, reject, states_in_words
@@ -212,9 +212,10 @@ def learnt(
         if not isinstance(record, Rejection) and record.entity.kind == kind.name and record.entity.id in abouts:
             uid = abouts[record.entity.id].uid
             missing.pop(record.entity.id, None)
-            memory = with_identity(record.entity.memory, uid, is_place=is_place)
-            for other in _of_same(known.get(record.entity.id), uid):
-                memory = with_identity(memory, other, is_place=is_place)
+            first, *others = _of_same(known.get(record.entity.id), uid) or (uid,)
+            memory = with_identity(record.entity.memory, first, is_place=is_place)
+            for one in others:
+                memory = with_identity(memory, one, is_place=is_place)
             memory = with_version(memory, uid, abouts[record.entity.id].version)
             record = replace(record, entity=replace(record.entity, memory=memory))  # noqa: PLW2901  # the same record
         found.append(record)
@@ -227,8 +228,11 @@ def learnt(
 
 
 def _of_same(before: Entity | None, uid: str) -> tuple[str, ...]:
-    """The further identities of a thing that is there again: what others say of it is about its new life too."""
-    if before is None or before.memory is None or is_there(before) or uid not in before.memory.identities:
+    """The identities of a thing that is there again: what others say of it is about its new life too.
+
+    One of a further scheme, which is not kept, is of that thing.
+    """
+    if before is None or before.memory is None or is_there(before) or not is_known(before.memory, uid):
         return ()
     return before.memory.identities
 

@@ -93,7 +93,10 @@ def turns(tree: Tree, arrival: Arrival, depth: int = DEEP) -> Iterator[Turn]:
             return
         if chosen.refused is not None:
             found = [*_past_guard(tree, arrival, chosen.refused, depth)]
-            yield from (*found, *_opted(tree, kind, arrival, is_other=bool(found)))
+            found += _opted(tree, kind, arrival, is_other=bool(found))
+            if not (found or asks or arrival.trigger == REPORTED) and REPORTED in legal_triggers(tree, arrival):
+                found.append(_seen(kind, arrival.id))
+            yield from found
             return
         if asks:
             is_unknown = not _lives(tree, arrival) and arrival.trigger not in kind.births
@@ -308,12 +311,16 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
     """The turns on the shortest way of one facet, and before each what its guards need; none if these cannot be met."""
     base = _facets(tree, at)[index].base
     found: list[Turn] = []
-    steps = way(kind, index, base, goal) or ()
+    steps, waits = way(kind, index, base, goal) or (), base.phase in kind.waiting[index]
     if begins := _begun(kind, index, base, goal, steps):
         found.append(Turn((), kind.name, at.id, f"once it is so: {', then '.join(begins)}, at {kind.name} {at.id}"))
     for named in steps:
         triggers = _asked(kind, named)
         if not triggers:
+            if any(turn.triggers for turn in found) and not waits and kind.ending.issuperset(named):
+                gone = f"if it is gone: {or_list(named)} at {kind.name} {at.id}"
+                found.append(Turn((), kind.name, at.id, gone, bool(begins)))
+                continue
             found += [_seen(kind, at.id, is_other=bool(begins))] if kind.judge is not None else []
             if _may_be_seen(kind, index, goal):
                 break  # what else has to happen depends on what is seen

@@ -273,6 +273,13 @@ def _of_tally(tree: Tree, cluster_id: str, facet: int) -> dict[str, int]:
     return {phase: count for phase, count in found.items() if phase not in GONE}
 
 
+def _failure(entity: Entity) -> str | None:
+    """Why an rsync resource is Failed. A report keeps no text of it; what is kept may be of an earlier failure then."""
+    kept: str | None = entity.attributes.get("failure")
+    reason = None if entity.memory is None else entity.memory.reasons.get("Failed")
+    return kept if reason is None or (kept or "").startswith(reason) else reason
+
+
 def _items(tree: Tree, cluster_id: str, *, whole: bool) -> Iterator[StatusItem]:
     """Every rsync resource, then, if `whole`, the other resources that the report lists."""
     listed = dict(tree.entities["app_cluster"][cluster_id].attributes.get("listed") or {})
@@ -282,7 +289,7 @@ def _items(tree: Tree, cluster_id: str, *, whole: bool) -> Iterator[StatusItem]:
         name, _, kind = token.rpartition("+") if "+" in token else (token, "", "")
         group, version, ready = listed.pop(token, ("", "", None))
         attributes, rsync = entity.attributes, entity.facets[0]
-        failure = attributes.get("failure") if rsync.base.phase == "Failed" else None
+        failure = _failure(entity) if rsync.base.phase == "Failed" else None
         yield StatusItem(
             attributes.get("group", group), attributes.get("version", version), kind, name,
             rsync, entity.facets[1].state.phase, ready, attributes.get("added"), failure,

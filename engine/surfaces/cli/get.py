@@ -33,6 +33,7 @@ from phaseline.machines.language.endings import SHOWS, state_for_people
 from phaseline.machines.language.fields import FREE
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import NO_MEMORY, SIGNALS, Entity, FacetState, Transition
 
@@ -290,7 +291,13 @@ def described(
     yield from _attributes(kinds, entity)
     message = render.reason_and_message(last.reason, last.message)
     yield "version", render.text_of(entity.version)
-    yield "cause", Text.assemble(render.cause(last), ": " if message else "", message)
+    whole = _of_event(last) if last.cause.by == "cascade" else ""
+    yield "cause", Text.assemble(render.cause(last), whole, ": " if message else "", message)
+
+
+def _of_event(record: Transition) -> Text:
+    """`, of event 371 by /ccm`: the event behind a record that another one led to."""
+    return render.text_of(f", of event {record.cause.sequence} by {actors.sender(record.cause)}")
 
 
 def _facets(

@@ -22,6 +22,7 @@ from phaseline.engine.surfaces.cli.layout import Column
 from phaseline.engine.surfaces.cli.output import Output
 from phaseline.engine.surfaces.cli.styled import Text
 from phaseline.engine.surfaces.cli.watch import show_records
+from phaseline.engine.surfaces.client import maps
 from phaseline.engine.surfaces.client.reading_client import ReadingClient
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
@@ -184,13 +185,15 @@ def _cause(row: HistoryRow) -> Text:
 
 
 def _attributes_changed(previous: Transition | None, record: Transition) -> str | None:
-    """What a transition that left the state alone changed: `revision 2, context c2`. Lists and maps are left out."""
+    """What a transition that left the state alone changed: `revision 2, context c2`, without lists, maps and times."""
     if previous is None or record.before != record.after:
         return None
     before, after = previous.entity.attributes, record.entity.attributes
     plain = (str, int, float, bool)
     changed = [
-        f"{name} {value}" for name, value in after.items() if before.get(name) != value and isinstance(value, plain)
+        f"{name} {value}"
+        for name, value in after.items()
+        if before.get(name) != value and isinstance(value, plain) and name not in maps.TIMES
     ]
     return ", ".join(changed) or None
 

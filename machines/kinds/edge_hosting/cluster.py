@@ -49,10 +49,11 @@ CREATE_CAUSES = ("CreateError", "LimitedByQuota", "StockOut", "Balance")
 ADVICE = advice(
     #  state or condition       what to do (en)                                                          (zh)
     ("AllFailed",              "Look at what its nodes say; what they share may be the reason.", "查看各节点的消息；其共同之处可能就是原因。"),
-    ("CreateError",            "Read the message, correct what it names, and create the cluster again.", "查看消息，修正其中指出的问题，然后重新创建集群。"),
-    ("LimitedByQuota",         "Ask for a higher quota or free some of it, then create the cluster again.", "提高配额或释放已用配额，然后重新创建集群。"),
-    ("StockOut",               "Wait for capacity, or create the cluster in another zone or with another instance type.", "等待库存恢复，或更换可用区或实例规格后重新创建集群。"),
-    ("Balance",                "Pay what is owed; then start the cluster, or create it again if it was never there.", "结清欠费；然后启动集群，若从未创建成功则重新创建。"),
+    ("CreateError",            "Read the message, correct what it names, then delete the cluster and create it again.", "查看消息，修正其中指出的问题，然后删除并重新创建集群。"),
+    ("LimitedByQuota",         "Ask for a higher quota or free some of it, then delete the cluster and create it again.", "提高配额或释放已用配额，然后删除并重新创建集群。"),
+    ("StockOut",               "Wait for capacity, or choose another zone or instance type; then delete the cluster and create it again.", "等待库存恢复，或更换可用区或实例规格；然后删除并重新创建集群。"),
+    ("Failed [Balance]",       "Pay what is owed, then delete the cluster and create it again.", "结清欠费，然后删除并重新创建集群。"),
+    ("Balance",                "Pay what is owed; the cluster starts when that is reported.", "结清欠费；上报后集群会启动。"),
     ("ResourceCleanupFailed",  "Look for what the message says could not be removed, remove it, and delete again.", "找到消息中未能清理的资源，清理后再次删除。"),
     ("Failed [Unknown]",       "Read the message and the last events; report the state that is seen once it is known.", "查看消息与最近的事件；查明后上报实际状态。"),
 )

@@ -50,7 +50,7 @@ PASSING = ("CrashLoopBackOff", "ImagePullBackOff", "SchedulingFailed", "Degraded
 # fmt: off
 ADVICE = advice(
     #  state or condition       what to do (en)                                                          (zh)
-    ("NameConflict",           "Remove or rename what has the same name, then install the component again.", "移除或重命名同名对象，然后重新安装组件。"),
+    ("NameConflict",           "Remove or rename what has the same name, then delete the component and create it again.", "移除或重命名同名对象，然后删除并重新创建组件。"),
     ("CrashLoopBackOff",       "Read the logs of the container that ends, and correct its configuration.", "查看反复退出的容器日志，并修正其配置。"),
     ("ImagePullBackOff",       "Correct the image's name, or the access to its registry.", "修正镜像名称，或镜像仓库的访问权限。"),
     ("ClusterNotRunning",      "Get the cluster running first; the component follows.", "先恢复集群运行，组件会随之恢复。"),
