@@ -215,13 +215,13 @@ async def overviewed(call: Call) -> HttpAnswer:
 
 
 async def _deciding(service: Service, trees: Sequence[str | None]) -> str | None:
-    """Whether the events of these trees are decided: "all", "some" or "none" of them; None while NATS is away."""
+    """Whether the events of these trees are decided: "none", "all", or "some" as far as is seen; None: NATS is away."""
     if not service.is_connected:
         return None
     found = await asyncio.gather(*(backlog(service.installation, tree) for tree in trees))
     if any(one.workers == 0 for one in found):
         return "none"
-    return "some" if any(one.unowned or one.silent for one in found) else "all"
+    return "some" if any(one.unowned or one.silent or not one.is_seen for one in found) else "all"
 
 
 async def _overview(
