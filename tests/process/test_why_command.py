@@ -71,7 +71,7 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     cluster = (
         "├── shown while the cluster is Stopped or Starting\n"
         "│   └── cluster c1  Stopped [Balance]  since T\n"
-        "│       ├── to do: Pay what is owed; then start the cluster, or create it again if it was never there.\n"
+        "│       ├── to do: Pay what is owed; the cluster starts when that is reported.\n"
         "│       └── overdue by /cluster, event E (seq 7) at T: nobody paid\n"
     )
     assert await why(shell, "c1/dns") == (

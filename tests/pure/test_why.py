@@ -247,6 +247,18 @@ def test_a_report_that_says_otherwise_stands_beside_what_was_said_before() -> No
     )  # fmt: skip
 
 
+def test_a_report_names_what_another_source_had_said_and_it_ended() -> None:
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"})])
+    history.take(event("node", "not_ready", "c/p/n", {}, source="/kubelet"))
+    told = {"phase": "Failed", "conditions": ["Unknown"]}
+    history.take(event("node", "reported", "c/p/n", told, source="/cloud"))
+    brought, cleared = explanation(history, "node", "c/p/n").facets[0].causes
+    assert (brought.names, brought.records[0].cause.source) == (("Unknown",), "/cloud")
+    assert (cleared.role, cleared.names, cleared.records[0].cause.source) == ("cleared", ("NotReady",), "/cloud")
+    assert cleared.ended is not None
+    assert (cleared.ended.names, cleared.ended.records[0].cause.source) == (("NotReady",), "/kubelet")
+
+
 def test_what_is_said_of_a_state_is_no_reason_of_a_signal() -> None:
     history = play(edge_worlds.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"})])
     data = {"phase": "Failed", "conditions": ["NotReady"], "reason": "Stopped", "message": "no lease"}

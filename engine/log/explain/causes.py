@@ -85,8 +85,11 @@ def findings(kind: Kind, index: int, base: State, history: History) -> list[Find
         if newest is not None and entered(moved) == len(moved) - 1:
             return result  # the phase was entered for an operation that is over
     last = moved[-1] if moved else None
-    if last is not None and last.before is not None and all(finding.record is not last.record for finding in result):
-        result += _of_last_move(last, last.before)
+    if last is not None and last.before is not None:
+        if all(finding.record is not last.record for finding in result):
+            result += _of_last_move(last, last.before)
+        elif last.record.trigger == REPORTED and last.before.phase == base.phase:
+            result += _cleared_by_report(facet, moved, last, last.before)
     return result
 
 
@@ -141,6 +144,13 @@ def _said_last(facet: Facet, moved: Sequence[Move], base: State) -> Transition |
     """The record that brought the last of the conditions of a base, which another word has ended."""
     brought = [at for one in base.conditions if (at := added(facet, moved, one)) is not None]
     return moved[max(brought)].record if brought else None
+
+
+def _cleared_by_report(facet: Facet, moved: Sequence[Move], last: Move, before: State) -> Iterator[Finding]:
+    """The conditions that a report ended beside what it brought, each with who had said it: maybe another source."""
+    for one in (one for one in before.conditions if one not in last.after.conditions and one not in (OK, PROGRESSING)):
+        at = added(facet, moved[:-1], one)
+        yield Finding("cleared", one, last.record, Finding("condition", one, None if at is None else moved[at].record))
 
 
 def _of_last_move(move: Move, before: State) -> list[Finding]:
