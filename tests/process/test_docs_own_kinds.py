@@ -34,6 +34,7 @@ from tests.support.installation import Settings, Wire, Worker
 from tests.support.pages import outputs
 from tests.support.pages.blocks import blocks, commands
 from tests.support.pages.runner import run_page
+from tests.support.patience import LIMIT
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-kinds.md"
 URL = '"nats://127.0.0.1:4222"'
@@ -156,8 +157,9 @@ class Reader:
         await asyncio.wait((self.working, ready), return_when=asyncio.FIRST_COMPLETED)
         if ready.done():
             # A person does not type the next command before the worker has taken the partition over.
-            while not worker.loaded or any(partition.tree is None for partition in worker.loaded.values()):
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(LIMIT):
+                while not worker.loaded or any(partition.tree is None for partition in worker.loaded.values()):
+                    await asyncio.sleep(0.01)
             return ""
         ready.cancel()
         refusal, self.working = self.working.exception(), None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from phaseline.engine.core.tables_change.moving import Reading
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states
@@ -55,7 +56,7 @@ def count(kinds: Kinds, entities: Iterable[Entity]) -> GroupCounts:
     return Counter(group for entity in entities for group in stranded_groups(kinds, entity))
 
 
-def in_tree(tree: Tree, changed: Container[str]) -> GroupCounts:
+def in_tree(tree: Tree, changed: Container[str], reading: Reading = iter) -> GroupCounts:
     """The same for the entities of a tree that are of these kinds."""
     found = (e for name, entities in tree.entities.items() if name in changed for e in entities.values())
-    return count(tree.kinds, found)
+    return count(tree.kinds, reading(found))

@@ -10,7 +10,6 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -66,10 +65,10 @@ async def _carry_out(installation: Installation, claim: Claim, former: Era | Non
         return
     await oversized_commit.resume(installation, claim)
     if accepted != kinds.digest:
-        survey.refuse(kinds, await _scanned(partial(stranded.in_tree, claim.tree, changed)))
+        survey.refuse(kinds, await _scanned(lambda reading: stranded.in_tree(claim.tree, changed, reading)))
     noted = replace(noted, position=claim.position)
     begun = replace(noted, former=changed, time_ns=await _time(installation, claim))
-    if not await _scanned(partial(moving.pieces, claim.tree, begun.change())):
+    if not await _scanned(lambda reading: moving.pieces(claim.tree, begun.change(), reading=reading)):
         await _note(installation, claim, noted)
         return
     await _note(installation, claim, begun)
@@ -97,7 +96,7 @@ async def _go_on(installation: Installation, claim: Claim, begun: Era) -> None:
     processor = Processor(
         claim.tree, installation.subjects, claim.partition, as_json=layout.feed == "json", limit=claim.limit,
     )  # fmt: skip
-    pieces = await _scanned(partial(moving.pieces, claim.tree, change))
+    pieces = await _scanned(lambda reading: moving.pieces(claim.tree, change, reading=reading))
     for batch in processor.move(change, pieces):
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(installation, claim, batch.messages, claim.position)
@@ -119,7 +118,7 @@ class _Over(Exception):  # it ends a thread, and nobody sees it
     """Nobody waits for a scan any more."""
 
 
-async def _scanned(scan: Callable[..., T]) -> T:
+async def _scanned(scan: Callable[[moving.Reading], T]) -> T:
     """What a scan of all entities finds, in a thread. If the wait is cancelled, the thread ends at the next entity."""
     over = threading.Event()
 
@@ -130,6 +129,6 @@ async def _scanned(scan: Callable[..., T]) -> T:
             yield one
 
     try:
-        return await asyncio.to_thread(scan, reading=reading)
+        return await asyncio.to_thread(scan, reading)
     finally:
         over.set()
