@@ -242,7 +242,7 @@ async def test_only_rejections_are_sent_again(client: Client, wire: Wire) -> Non
     created = await client.publish_and_wait("cluster", "create", "c1")
     with raises(NotFound.not_rejected):
         await client.resend(created.records[0].sequence)
-    with raises(NotFound.record_not_found, match="no record at place 4711"):
+    with raises(NotFound.record_not_found, match="place 4711 is not in the log"):
         await client.resend(4711)
     refused = await client.publish_and_wait("cluster", "update", "c1")
     layout = await client._session.layout()

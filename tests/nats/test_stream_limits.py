@@ -144,7 +144,7 @@ async def test_a_full_state_is_copied_once_there_is_room(wire: Wire, settings: S
 
 async def test_the_command_warns_of_a_stream_that_is_almost_full(wire: Wire, settings: Settings) -> None:
     settings = replace(settings, partitions=1)
-    layout = await provision(wire, replace(settings, events_max_bytes=MB))
+    layout = await provision(wire, replace(settings, events_max_bytes=MB), BUILT_IN_KINDS.copies.values())
     async with Client.open(settings) as client:
         await client.publish_many(updates(205), check=False)
     shell = shell_of(settings)

@@ -67,7 +67,7 @@ async def test_events_that_are_not_archived(alone: Shell, settings: Settings, wi
 
 
 async def test_what_is_told_to_go_goes(alone: Shell, installation: OwnInstallation) -> None:
-    layout = await installation.layout()
+    layout = await provision(installation.wire, installation.settings, BUILT_IN_KINDS.copies.values())
     await sent(installation.wire, RandomEvents(installation.settings.prefix), 5)
     assert (await alone(*AGE, "--apply")).code == 6
     assert (await alone(*AGE, "--apply", "--drop-events")).code == 0

@@ -189,5 +189,5 @@ def test_which_tables_decided_an_event() -> None:
         "b",
     ]
     assert table_eras.differing_kinds(OLD, table_eras.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
-        f"changed: cluster; new: {', '.join(sorted(set(BUILT_IN_KINDS) - {'cluster'}))}; missing: blimp"
+        f"changed: cluster; new: {', '.join(sorted({*BUILT_IN_KINDS.versions} - {'cluster'}))}; missing: blimp"
     )
