@@ -148,6 +148,7 @@ class NoAnswer(PhaselineError):
     copies_late = case("{stream} is changed, but its copies on {late} stand for {seconds:g} s: do these run?")
     still_loading = case("the states are still being loaded ({entities} entities, place {place}): try again soon")
     keys_unread = case("the keys that verify tokens cannot be read from {keys}: try again; the log says more")
+    too_busy = case("who answers {subject} has too many requests: try again in a moment")
     server_full = case("there is no room for more {what} on this server: try again in a moment")
     not_sent = case("not sent, because event {before!r} of the same tree before it was not stored: send both again")
 

@@ -51,8 +51,10 @@ QUIET = 60.0
 """Seconds in which one refusal to answer is logged."""
 MOST_ANSWERED = 200
 """The most requests that are answered at the same time. Answering more would delay whatever else this process does."""
-BUSY = {frames.ERROR: "as many requests are answered here as may be: ask again", frames.CODE: "429"}
-"""The headers of the answer to a request beyond that."""
+TOO_BUSY, AGAIN, TRIES = "429", 0.3, 3
+"""How one says that it has too much to do; seconds until it is asked again; and how often."""
+BUSY = {frames.ERROR: "as many requests are answered here as may be: ask again", frames.CODE: TOO_BUSY}
+"""The headers of the answer to a request beyond what is answered at once."""
 
 
 class ReplySubjects:
@@ -290,6 +292,15 @@ class Wire:
             raise RequestTimedOut(subject="PING", seconds=timeout, hint="") from error
 
     # ---- requests
+
+    async def ask(self, subject: str, payload: bytes = b"", timeout: float | None = None) -> Reply:
+        """As `request`, again and again while who answers is busy; raises as it does, and `NoAnswer.too_busy`."""
+        for _ in range(TRIES):
+            reply = await self.request(subject, payload, timeout=timeout)
+            if reply.headers.get(frames.CODE) != TOO_BUSY:
+                return reply
+            await asyncio.sleep(AGAIN)
+        raise NoAnswer.too_busy(subject=subject)
 
     async def request(
         self,

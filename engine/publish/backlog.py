@@ -67,11 +67,11 @@ class Backlog(NamedTuple):
 async def backlog(installation: Installation, about: str | None = None) -> Backlog:
     """Ask the owners what they have not decided yet: of the tree of an id, or of all trees.
 
-    Empty where this user may not ask.
+    Empty, and not `is_seen`, where this user may not ask.
     """
     numbers = range(installation.layout.partitions) if about is None else [installation.partition_of(about)]
     found = await asyncio.gather(*(_ask(installation, number) for number in numbers), return_exceptions=True)
-    events, silent, unowned = 0, [], []
+    events, silent, unowned, is_seen = 0, [], [], True
     for number, answer in zip(numbers, found, strict=True):
         if isinstance(answer, int):
             events += answer
@@ -79,13 +79,16 @@ async def backlog(installation: Installation, about: str | None = None) -> Backl
             unowned.append(number)
         elif isinstance(answer, NoAnswer):
             silent.append(number)
+        else:
+            is_seen = False
     if not (silent or unowned):
-        return Backlog(events)
+        return Backlog(events, is_seen=is_seen)
     waiting = await _in_streams(installation, [*silent, *unowned])
     events, is_seen = events + len(waiting or ()), waiting is not None
     workers = await _workers(installation) if unowned else None
     if workers is None and not waiting:
-        return Backlog(events, tuple(silent), is_seen=is_seen)  # perhaps this account cannot reach the workers
+        # Perhaps this account cannot reach the workers.
+        return Backlog(events, tuple(silent), is_seen=is_seen and not unowned)
     return Backlog(events, tuple(silent), tuple(unowned), workers, is_seen)
 
 
@@ -104,10 +107,10 @@ class PartitionBacklog(NamedTuple):
 
 
 async def owner_of(installation: Installation, partition: int) -> PartitionBacklog:
-    """Ask the owner of a partition; raises what `Wire.request` raises. An answer of somebody else is none."""
+    """Ask the owner of a partition; raises what `Wire.ask` raises. An answer of somebody else is none."""
     wire, subject = installation.wire, installation.subjects.backlog(partition)
     seconds = min(PATIENCE, wire.settings.request_timeout)
-    reply = await wire.request(subject, timeout=seconds)
+    reply = await wire.ask(subject, timeout=seconds)
     try:
         said = msgspec.convert(codec.decode(reply.data), _Answer)
     except ValueError:

@@ -101,7 +101,7 @@ async def source_counts(installation: Installation) -> SourceReport:
 async def _ask(installation: Installation, partition: int) -> _Answer:
     wire = installation.wire
     seconds = min(PATIENCE, wire.settings.request_timeout)
-    reply = await wire.request(installation.subjects.backlog(partition), ASKED, timeout=seconds)
+    reply = await wire.ask(installation.subjects.backlog(partition), ASKED, timeout=seconds)
     return msgspec.convert(codec.decode(reply.data), _Answer)
 
 

@@ -38,7 +38,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 7)
+LANGUAGE = Revision("phaseline.tables", 8)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 

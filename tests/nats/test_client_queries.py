@@ -232,6 +232,16 @@ async def test_what_is_said_of_a_signal_is_no_reason_of_another(client: Client) 
     await until_answer(lambda: said_of(client), [("signals", "Kernel", "Third", 1)])
 
 
+async def test_the_message_of_a_report_is_none_of_a_signal(client: Client) -> None:
+    await client.publish("node", "adopt", NODE, {"phase": "Running"})
+    await client.publish("node", "condition", NODE, {"name": "Disk", "status": "True", "message": "91 %"})
+    data = {"phase": "Failed", "conditions": ["NotReady"], "message": "stopped", "signals": {"Disk": {"status": "True"}}}
+    await client.publish_and_wait("node", "reported", NODE, data)
+    found = await (await client.at()).said(await client.get("node", NODE))
+    [disk] = [one for one in found if one.condition == "Disk"]
+    assert (disk.count, disk.message) == (2, "91 %")
+
+
 async def test_what_was_refused_is_not_counted_as_said_again(client: Client) -> None:
     """Not even if it has the words of what stands: it was about another thing."""
     await client.publish("node", "adopt", NODE, {"phase": "Running", "uid": "k8s:1"})

@@ -73,7 +73,7 @@ async def test_an_overview_says_that_nobody_decides(settings: Settings, wire: Wi
 @SHARED
 async def test_what_changes_with_the_time_alone_is_never_kept(api: Api) -> None:
     timed = ("/v1/overview", "/v1/overview?at=now", "/v1/entities?class=bad&for=1s", "/v1/entities?at=0.1s", "/v1/counts?at=00:00",
-             "/v1/changes", "/v1/changes?from=1h", "/v1/timeline/cluster/c1?from=1h")  # fmt: skip
+             "/v1/summary", "/v1/changes", "/v1/changes?from=1h", "/v1/timeline/cluster/c1?from=1h")  # fmt: skip
     for path in timed:
         answer = await api.http.get(path)
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store"), path

@@ -168,6 +168,21 @@ async def test_more_requests_than_may_be_answered_at_once_are_refused_at_once(wi
     assert wire.replies.turned_away == 800
 
 
+async def test_who_is_busy_is_asked_again_a_few_times(wire: Wire, settings: Settings) -> None:
+    subject, free_from, asked = f"{settings.prefix}.busy", 2, list[bytes]()
+
+    async def answer(_: str, data: bytes, __: bytes | None, reply: str) -> None:
+        asked.append(data)
+        wire.publish(reply, data, None if len(asked) > free_from else {"Nats-Service-Error-Code": "429"})
+
+    await wire.serve(subject, answer)
+    assert (await wire.ask(subject, b"x", LIMIT)).data == b"x"
+    assert len(asked) == free_from + 1
+    free_from = 99
+    with raises(NoAnswer.too_busy):
+        await wire.ask(subject, b"x", LIMIT)
+
+
 async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -> None:
     got: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
     sid = await wire.subscribe(f"{settings.prefix}.>", lambda *message: got.put_nowait(message))

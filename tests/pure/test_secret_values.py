@@ -52,7 +52,8 @@ TEXTS = {
     "a list": LINES.replace("kind: Secret", "kind: SecretList"), "inside YAML": f"a.yaml: |\n  {LINES.replace(chr(10), chr(10) + '  ')}",
     "the second document": f"kind: ConfigMap\n---\n{LINES}", "JSON behind a line": f"---\n{json.dumps(RAW)}",
     "lines of JSON": f"{json.dumps(CONFIG_LINE)}\n{json.dumps(RAW)}\n", "JSON with a mark": f"\ufeff{json.dumps(RAW)}",
-    "after many documents": "---\nkind: Pod\n" * 200 + f"---\n{LINES}",
+    "JSON in prose": f"denied: {json.dumps(RAW)}, try again", "JSON without an end": json.dumps(RAW)[:-1],
+    "braces in prose": f"cannot take {{kind: Secret, data: {{a: {CODED}}}}}", "after many documents": "---\nkind: Pod\n" * 200 + f"---\n{LINES}",
 }  # fmt: skip
 RAW_PLACES: dict[str, tuple[dict[str, Any], str]] = {
     "live": ({"live": RAW}, "live"),
@@ -106,6 +107,10 @@ def test_a_raw_secret_is_found(what: str, form: str) -> None:
         {"values": "valuesFrom:\n- kind: Secret\n  name: mail\n---\nkind: ConfigMap\ndata: {a: b}\n"},
         {"values": json.dumps({"valuesFrom": [{"kind": "Secret", "name": "mail"}], "data": {"a": "b"}})},
         {"ignore": [{"kind": "Secret", "jsonPointers": ["/data/password"]}]},
+        {"message": 'denied {"data":[{"remoteRef":"x"}],"target":{"kind":"Secret","name":"x"}}'},
+        {"message": "cannot resolve {kind: Secret, name: db}; plugin says {data: none}"},
+        {"message": 'involvedObject {"kind":"Secret","name":"db"}, "data": missing'},
+        {"message": 'seen {"kind":"Secret","name":"db"}\n{"kind":"ConfigMap","data":{"a":"b"}}'},
     ],
 )
 def test_what_is_masked_or_no_secret_passes(data: dict[str, Any]) -> None:

@@ -121,3 +121,20 @@ def test_the_patch_of_a_secret_is_not_told() -> None:
 ])  # fmt: skip
 def test_what_is_left_of_a_text(said: Any, left: Any) -> None:
     assert without_values(said) == left
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            'secret.v1 default/x modified {"data":{"password":"c2VjcmV0"}}',
+            "secret.v1 default/x modified (a Secret, left out)",
+        ),
+        ("docker://nginx@sha256:ab", "docker://nginx@sha256:ab"),
+        ("https://example.com?q=a@b", "https://example.com?q=a@b"),
+        ("https://user:p@ss@host/x", "https://***@host/x"),
+        ("deployment.v1 default/x modified {}", "deployment.v1 default/x modified {}"),
+    ],
+)
+def test_no_value_and_no_password_is_told_in_words(said: str, told: str) -> None:
+    assert without_values(said) == told

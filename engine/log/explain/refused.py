@@ -50,9 +50,10 @@ async def refused_of(view: StateView, last: Transition) -> tuple[Contradiction, 
     return tuple(_told(one, last.entity.id) for one in found if one.cause.sequence not in replaced)[-SHOWN:]
 
 
-async def refused_since(view: StateView, entity: Entity, since_ns: int) -> frozenset[int]:
-    """The positions of those events at an entity, or above it, that were refused since a time."""
-    return frozenset([one.cause.sequence async for one in _rejections(view, entity, since_ns)])
+async def refused_since(view: StateView, entity: Entity, since_ns: int) -> frozenset[int] | None:
+    """The positions of those events at an entity, or above it, that were refused since a time; None: too many."""
+    found = [one.cause.sequence async for one in _rejections(view, entity, since_ns)]
+    return frozenset(found) if len(found) < MOST else None
 
 
 def _is_newer(record: Rejection, last: Transition) -> bool:

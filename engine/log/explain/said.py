@@ -88,6 +88,8 @@ async def said_of(view: StateView, entity: Entity, history: History) -> SaidOf:
     try:
         refused = await _refused(view, entity, counter)
         async for position, arrival in _events(view, entity, counter):
+            if refused is None:
+                break  # what was refused, and so says nothing, is not known
             if position not in refused:
                 counter.take(position, arrival)
     except (ApiFailed, NotPermitted, NoAnswer):  # one who may not read events still learns what the log says
@@ -112,9 +114,10 @@ class _Counter:
         """Count one event, at its position."""
         for number, one in enumerate(self.said):
             if one.record is not None and position > one.record.cause.sequence and self._is_again(one, arrival):
+                is_own = one.facet != SIGNALS or arrival.trigger == CONDITION  # a report's words are of the whole
                 self.said[number] = replace(
                     one, count=one.count + 1, last_ns=arrival.time, last_source=arrival.cause.source,
-                    message=arrival.data.get("message") or one.message,
+                    message=(is_own and arrival.data.get("message")) or one.message,
                 )  # fmt: skip
         if arrival.trigger == REPORTED:
             self.otherwise.pop(arrival.cause.source, None)
@@ -163,7 +166,7 @@ class _Counter:
             yield Contradiction(named.phase, text, said, None)
 
 
-async def _refused(view: StateView, entity: Entity, counter: _Counter) -> frozenset[int]:
+async def _refused(view: StateView, entity: Entity, counter: _Counter) -> frozenset[int] | None:
     """Which events at an entity were refused, such as late ones about another thing: they say nothing of this one."""
     from phaseline.engine.log.explain.refused import refused_since  # noqa: PLC0415  # most conditions have no reason
 

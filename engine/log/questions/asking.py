@@ -35,7 +35,6 @@ from phaseline.engine.log.questions.question import (
 )
 from phaseline.engine.log.questions.selection import Selection
 from phaseline.engine.log.state_view import Key, Pattern, in_order, patterns
-from phaseline.engine.nats import frames
 from phaseline.engine.nats.direct_get import gather
 from phaseline.engine.nats.frames import CODE, ERROR
 from phaseline.schemas import codec
@@ -51,8 +50,6 @@ MOST = 0.3
 """The part of a partition's entities from which on it takes less time to read them all."""
 AT_ONCE = 500
 """Records that are read by name with one request."""
-BUSY, AGAIN, TRIES = "429", 0.3, 3
-"""How a worker says that it has too much to do; seconds until it is asked again; and how often."""
 COPIED = 0.05
 """Seconds in which STATE copies what was just committed."""
 T = TypeVar("T")
@@ -225,21 +222,16 @@ class WorkersView(Latest):
             question.wanted, question.now_ns, question.meaning, after, epoch, counts=question.counts and after is None
         )
         wire, subject = self.installation.wire, self.installation.subjects.entities(number)
-        for attempt in range(TRIES):
-            try:
-                reply = await wire.request(subject, encode(asked), timeout=min(PATIENCE, wire.settings.request_timeout))
-                if reply.headers.get(frames.CODE) == BUSY and attempt + 1 < TRIES:
-                    await asyncio.sleep(AGAIN)
-                    continue
-                answer = decode(reply.data, OwnerAnswer)
-            except (NoAnswer, NotPermitted, ServiceRefused, ValueError) as error:
-                raise PartitionUnanswered from error
-            if answer.partition != number or not counts_as(answer.epoch, answer.position, last):
-                raise PartitionUnanswered
-            if after is not None and answer.epoch != epoch:
-                raise PartitionUnanswered
-            return answer
-        raise PartitionUnanswered
+        try:
+            reply = await wire.ask(subject, encode(asked), timeout=min(PATIENCE, wire.settings.request_timeout))
+            answer = decode(reply.data, OwnerAnswer)
+        except (NoAnswer, NotPermitted, ServiceRefused, ValueError) as error:
+            raise PartitionUnanswered from error
+        if answer.partition != number or not counts_as(answer.epoch, answer.position, last):
+            raise PartitionUnanswered
+        if after is not None and answer.epoch != epoch:
+            raise PartitionUnanswered
+        return answer
 
     async def _named(self, names: Sequence[Name], wanted: Selection, now_ns: int) -> list[Transition]:
         """The last transitions of these entities, as far as they are still selected."""

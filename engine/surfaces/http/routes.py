@@ -169,7 +169,7 @@ ROUTES: tuple[Route, ...] = (
           "A stored event, and its outcome if it is decided.", (SEQUENCE,), problems=READ),
     Route("GET", "/v1/summary", "getSummary", installation.summary,
           "Counts, silent places, tables; without `tree` also workers, partitions with owners and backlogs, streams.",
-          (TREE,), problems=(400, 503)),
+          (TREE,), problems=(400, 503), is_timed=True),
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
           "The table of one kind, and a diagram of each facet, laid out.", (OF_KIND,), problems=(404,)),

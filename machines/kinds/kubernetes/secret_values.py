@@ -37,19 +37,29 @@ _LOOKS_RAW = re.compile(
 )
 
 LEFT_OUT = "(a Secret, left out)"
-_PASSWORD = re.compile(r"(://)(?!git@)[^/\s@]+@")
-"""The user and the password in an address; `git` alone is no secret."""
+_PASSWORD = re.compile(r"(://)(?!git@)[^/?#\s]+@(?!sha\d+:)")
+"""The user and the password in an address; `git` alone is no secret, and the digest of an image is none."""
+_PATCH = re.compile(r"\bsecrets?(\.\S+)? \S+ modified (?=\S)", re.IGNORECASE)
+"""Behind this Fleet says how a Secret was modified, with its values."""
 _SAYS_SECRET = re.compile(r"""kind[\\"']*\s*:\s*[\\"']*Secret\b""")
 _SAYS_VALUES = re.compile(r"""\b(?:data|stringData)[\\"']*\s*:""")
 _MAY_BEGIN = re.compile(r"""\{|\b(?:apiVersion|kind|metadata|data|stringData)[\\"']*\s*:""")
 
-_KEY = r"""(?:^[ \t-]*|[{,][ \t\n]*)["']?%s["']?[ \t]*:"""
-"""A key of a map in a text: at the beginning of a line, or in braces."""
-_TEXT_KIND = re.compile(
-    _KEY % "kind" + r"""[ \t]*(?:[!&]\S{0,64}[ \t]+)?["']?Secret(?:List)?["']?(?=[ \t]*(?:[,}]|$)|[ \t]+\#)""",
-    re.MULTILINE,
-)
-_TEXT_VALUES = re.compile(_KEY % "(?:data|stringData)", re.MULTILINE)
+_KIND = r"""[ \t]*(?:[!&]\S{0,64}[ \t]+)?["']?Secret(?:List)?["']?(?=[ \t]*(?:[,}]|$)|[ \t]+\#)"""
+
+
+def _keys(before: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What finds in a text that something is a Secret, and values. before: what stands before a key of a map."""
+    kind, values = (rf"""(?:{before})["']?{name}["']?[ \t]*:""" for name in ("kind", "(?:data|stringData)"))
+    return re.compile(kind + _KIND, re.MULTILINE), re.compile(values, re.MULTILINE)
+
+
+_IN_LINES = _keys(r"^[ \t-]*")
+_IN_BRACES = _keys(r"^[ \t-]*|[{,][ \t\n]*")
+"""Of what stands in braces that belong together: in prose there may be several of them."""
+_BRACE = re.compile("[{}]")
+ENDLESS = 20
+"""The most braces in a text that begin no JSON, after which no more of it is looked for."""
 DOCUMENTS = 100
 """The most documents of a text that are looked at one by one. The rest counts as one."""
 _NEXT_DOCUMENT = re.compile(r"^---(?=[ \t]|$)", re.MULTILINE)
@@ -100,6 +110,8 @@ def without_values(found: Any) -> Any:
     """
     if isinstance(found, str):
         said = _PASSWORD.sub(r"\1***@", found) if "@" in found else found
+        if "ecret" in said and (patch := _PATCH.search(said)) is not None:
+            said = said[: patch.end()] + LEFT_OUT
         shows = "ecret" in said and _SAYS_SECRET.search(said) and _SAYS_VALUES.search(said)
         begins = _MAY_BEGIN.search(said) if shows else None
         return said if begins is None else f"{said[: begins.start()]}{LEFT_OUT}"
@@ -162,16 +174,58 @@ def _inside(found: _Found) -> Iterator[_Found]:
         yield from (_Found(f"{path}[{index}]", one) for index, one in enumerate(value))
     elif isinstance(value, str) and "Secret" in value:
         lines = value.replace("\r\n", "\n").replace("\r", "\n")
-        yield from (_in_text(path, one) for one in _NEXT_DOCUMENT.split(lines, DOCUMENTS - 1))
+        for one in _NEXT_DOCUMENT.split(lines, DOCUMENTS - 1):
+            yield from _in_text(path, one)
 
 
-def _in_text(path: str, text: str) -> _Found:
-    """What a document in a text holds: JSON, or YAML in any of its forms, which is judged by its looks."""
+def _in_text(path: str, text: str) -> Iterator[_Found]:
+    """What a document in a text holds: JSON, also in prose, or YAML in any of its forms, which is judged by its looks."""
     inner = _read_json(text)
     if isinstance(inner, Mapping | list):
-        return _Found(path, inner)
-    is_secret = _TEXT_KIND.search(text) is not None and _TEXT_VALUES.search(text) is not None
-    return _Found(path, {"data": text} if is_secret else None, is_secret)
+        yield _Found(path, inner)
+        return
+    maps, rest = _maps_in(text)
+    yield from (_Found(path, one) for one in maps)
+    if _shows(rest, _IN_LINES) or any(_shows(one, _IN_BRACES) for one in _in_braces(rest)):
+        yield _Found(path, {"data": rest}, is_secret=True)
+
+
+def _shows(text: str, keys: tuple[re.Pattern[str], re.Pattern[str]]) -> bool:
+    return all(one.search(text) is not None for one in keys)
+
+
+def _in_braces(text: str) -> Iterator[str]:
+    """What stands in braces that belong together, the outer ones; the last may be without an end."""
+    begin = depth = 0
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "{":
+            begin, depth = begin if depth else brace.start(), depth + 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                yield text[begin : brace.end()]
+    if depth:
+        yield text[begin:]
+
+
+def _maps_in(text: str) -> tuple[list[Any], str]:
+    """The maps that stand in a text as JSON, and the text without them."""
+    try:
+        bounds.check_json_depth(text.encode(errors="replace"), bounds.FOREIGN)
+    except ValueError:
+        return [], text
+    maps, rest, start, failed = list[Any](), list[str](), 0, 0
+    while failed < ENDLESS and (begin := text.find("{", start)) >= 0:
+        try:
+            one, end = json.JSONDecoder().raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            rest.append(text[start : (end := begin + 1)])
+            failed += 1
+        else:
+            maps.append(one)
+            rest.append(text[start:begin])
+        start = end
+    return maps, "".join((*rest, text[start:]))
 
 
 def _coded(path: str, text: str) -> _Found:

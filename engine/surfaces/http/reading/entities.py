@@ -126,7 +126,8 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
     """All entities that fit, in order. A list of several pages is made once."""
     service, values = call.service, call.values
     key = (view.moment.place, call.query_without(*PAGING))
-    if (known := service.lists.get(key)) is not None:
+    grows = values["for"] and values["continue"] is None  # with the time alone: only later pages are of the same list
+    if not grows and (known := service.lists.get(key)) is not None:
         return known
     kind = values["kind"]
     choice = chosen(service.kinds, kind, values["state"], values["condition"])

@@ -39,7 +39,7 @@ async def summary(call: Call) -> HttpAnswer:
     }  # fmt: skip
     if not trees:
         body |= await _parts(service.installation)
-    return HttpAnswer(body, Moment(fleet.place, fleet.time_ns), headers={"Cache-Control": "no-store"})
+    return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
 
 
 async def _parts(installation: Installation) -> dict[str, Any]:
