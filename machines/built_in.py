@@ -92,7 +92,7 @@ PRODUCTS = (
 """Their tables and bans are named, not imported: a process that reads nodes needs four tables of sixteen."""
 BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
-SOUND = "021dfe85a7f2"
+SOUND = "b96d0a99d527"
 """The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
 
 

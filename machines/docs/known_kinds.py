@@ -102,7 +102,8 @@ def _general() -> Iterator[str]:
     yield from ("## Any other kind", "", GENERAL)
     types = [(f"`{kind}`", true, false or "") for kind, true, false in words.CONDITIONS]
     yield from ("", "### Types of conditions", "", *_table(("type", "True says", "False says"), types))
-    ahead = [(", ".join(f"`{name}`" for name in names), means) for names, means in words.AHEAD]
+    near = dict.fromkeys(words.RIGHT_BEFORE, " (only right before it)")
+    ahead = [(", ".join(f"`{name}`{near.get(name, '')}" for name in names), means) for names, means in words.AHEAD]
     yield from ("", "### Words in front of a success", "", *_table(("word", "True says"), ahead))
     reasons = [(f"`{reason}`", means) for reason, means in words.REASONS]
     yield from ("", "### Reasons", "", *_table(("reason", "means"), reasons))
@@ -128,12 +129,12 @@ def _fields() -> Iterator[tuple[str, str]]:
         yield ", ".join(f"`{name}`" for name in names), f"how many there are; fewer than `{wanted}` is work"
     counted = ", ".join(f"`{name}`" for name in words.COUNTED)
     well, not_well = (", ".join(f"`{name}`" for name in names) for names in (words.WELL, words.NOT_WELL))
-    with_ended = ", ".join(f"`{name}`" for name in words.WITH_ENDED)
+    serving = ", ".join(f"`{name}`" for name in words.SERVING)
     yield (
-        f"{well} with {counted} behind it",
+        f"{well} with {counted} behind it, of `available` only {serving}",
         "how many are well; fewer than the field of that name, here or in the spec, are work",
     )
-    yield f"{not_well} with one of these behind it, but for {with_ended}", "how many are not well; any are work"
+    yield f"{not_well} with one of these behind it", "how many are not well; any are work"
     yield ", ".join(f"`{name}`" for name in words.ALONE), "how many are not well; any are work"
     verbs = ", ".join(f"`{name}`" for name in words.OBSERVED_IN)
     yield f"{verbs} with `Generation` behind it, and perhaps `last` in front", "the generation that the status is of"

@@ -235,7 +235,12 @@ async def test_what_is_said_of_a_signal_is_no_reason_of_another(client: Client) 
 async def test_the_message_of_a_report_is_none_of_a_signal(client: Client) -> None:
     await client.publish("node", "adopt", NODE, {"phase": "Running"})
     await client.publish("node", "condition", NODE, {"name": "Disk", "status": "True", "message": "91 %"})
-    data = {"phase": "Failed", "conditions": ["NotReady"], "message": "stopped", "signals": {"Disk": {"status": "True"}}}
+    data = {
+        "phase": "Failed",
+        "conditions": ["NotReady"],
+        "message": "stopped",
+        "signals": {"Disk": {"status": "True"}},
+    }
     await client.publish_and_wait("node", "reported", NODE, data)
     found = await (await client.at()).said(await client.get("node", NODE))
     [disk] = [one for one in found if one.condition == "Disk"]

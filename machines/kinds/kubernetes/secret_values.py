@@ -179,7 +179,7 @@ def _inside(found: _Found) -> Iterator[_Found]:
 
 
 def _in_text(path: str, text: str) -> Iterator[_Found]:
-    """What a document in a text holds: JSON, also in prose, or YAML in any of its forms, which is judged by its looks."""
+    """What a document in a text holds: JSON, also in prose, or YAML in any form, which is judged by its looks."""
     inner = _read_json(text)
     if isinstance(inner, Mapping | list):
         yield _Found(path, inner)

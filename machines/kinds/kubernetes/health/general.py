@@ -36,7 +36,11 @@ VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN,
 COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas", "healthyReplicas")
 COUNTED_APART = ("replicas",)
 """How many are wanted of what `COUNTERS` count, in the spec or the status of an object."""
-FRACTION = re.compile(r"([0-9]{1,9}) ?(?:/|of|out of) ?([0-9]{1,9})\b.*", re.DOTALL)
+FRACTION = re.compile(
+    r"([0-9]{1,9}) ?(?:/|of|out of) ?([0-9]{1,9})(?: (?:ready|available|healthy|running))?(?: ?\(.*\))?",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A part of a whole: `2/3`, `2 of 3 ready`. With another word behind it, it may be a measure or a date."""
 SAID_IN = ("message", "description", "detail", "reason", "error", "code")
 """Where an error that is a map says what it is."""
 INFO, WARNING, ERROR = "Info", "Warning", "Error"
@@ -128,11 +132,14 @@ def _listed(part: Manifest) -> list[Any]:
 
 def _said(view: ObjectView, conditions: list[Manifest], silent: set[int]) -> Iterator[StatusWord]:
     """What the conditions say. Types that are not known say nothing, nor do those in `silent` of a success."""
+    to_end = polarity.is_to_end(text(view.live.get("kind")))
     for one in conditions:
         kind, status = text(one.get("type")), text(one.get("status"))
         meaning = polarity.of_type(kind)
         if one.get("severity") == INFO:
             continue
+        if to_end and meaning is not None and meaning[0] == SUCCESS:
+            meaning = SUCCESS, meaning[1] or words.PASSING
         if status not in STATUSES:
             means = polarity.by_word(meaning, status)
         elif meaning is not None:
@@ -201,6 +208,7 @@ def _parts(view: ObjectView, name: str) -> Iterator[StatusWord]:
     past = polarity.is_of_another_time(name)
     if not past:
         yield from (one for one in _deeper(view, above, f"status.{name}", 3) if one.means == FAILURE)
+    past = past or name in words.GIVEN_UP
     yield from (one for one in found if one.means == FAILURE or (one.means not in (SUCCESS, PAUSE) and not past))
     if found and not past and isinstance(above, MAPS) and all(one.means == SUCCESS for one in found):
         yield found[0]
@@ -243,14 +251,20 @@ def _short(view: ObjectView) -> Iterator[StatusWord]:
     for where, part in _maps_in(view.status, "status", 2):
         yield from _fractions(where, part)
         for wanted, names in words.WANTED:
-            for name in names if wanted in part else ():
+            for name in names if wanted in part and (wanted != "total" or words.ENDED.isdisjoint(part)) else ():
                 yield from _below(where, name, part.get(name), part[wanted])
         beside = (spec, part) if where == "status" and isinstance(spec, MAPS) else (part,)
         for name, value in part.items():
-            yield from _counter(where, name, value, beside)
+            yield from _counter(view, where, name, value, beside)
 
 
-def _counter(where: str, name: str, value: Any, beside: Sequence[Manifest]) -> Iterator[StatusWord]:
+def _is_told_well(view: ObjectView) -> bool:
+    """Whether a condition of success is True."""
+    known = (polarity.of_type(one["type"]) for one in view.all_conditions if one.get("status") == "True")
+    return any(meaning is not None and meaning[0] == SUCCESS for meaning in known)
+
+
+def _counter(view: ObjectView, where: str, name: str, value: Any, beside: Sequence[Manifest]) -> Iterator[StatusWord]:
     """What a counter says by its name: `unavailableNodes` by itself, `readyNodes` where `nodes` stands beside it."""
     counter = polarity.counter(name)
     if counter is None:
@@ -262,7 +276,7 @@ def _counter(where: str, name: str, value: Any, beside: Sequence[Manifest]) -> I
     if where == "status" and any(number(one.get(word)) is not None for one in beside for word in COUNTED_APART):
         fields = [word for word in counter.wanted[:1] if word not in COUNTED_APART]
     else:
-        fields = [*counter.wanted]
+        fields = [*(counter.wanted[:1] if _is_told_well(view) else counter.wanted)]
     wanted = next((one[word] for word in fields for one in beside if number(one.get(word)) is not None), None)
     yield from _below(where, name, value, wanted)
 
@@ -288,7 +302,8 @@ def _maps_in(part: Any, where: str, levels: int) -> Iterator[tuple[str, Manifest
     if isinstance(part, MAPS):
         yield where, part
     for name, one in parts_of(part) if levels else ():
-        yield from _maps_in(one, f"{where}.{name}" if name else where, levels - 1)
+        if name not in words.GIVEN_UP:
+            yield from _maps_in(one, f"{where}.{name}" if name else where, levels - 1)
 
 
 def _paused(view: ObjectView) -> Iterator[StatusWord]:

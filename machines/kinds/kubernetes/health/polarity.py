@@ -36,20 +36,23 @@ from phaseline.machines.kinds.kubernetes.health.words import (
     PHASE_FIELDS,
     PHASES,
     REASONS,
+    RIGHT_BEFORE,
     SAID,
+    SERVING,
     STEP,
     SUCCESS,
     TERMINAL,
     WELL,
-    WITH_ENDED,
     WORK,
 )
 
 _PARTING = str.maketrans("", "", "_- ")
 _BETWEEN = re.compile(r"[_ ]+")
 _FIRST = re.compile(r"[A-Za-z]+")
-_NOT = re.compile(r"(?:^|(?<=[a-z0-9]))(?:Not?|Non|Un)(?=[A-Z])")
-"""The word in a type that denies what follows: `NotReady`, `NodeNotReady`, `NoPodsReady`, `NonCompliant`."""
+_WHOLE = frozenset(name.removeprefix("*") for name, *_ in CONDITIONS if name.removeprefix("*").isalpha())
+_NOT = re.compile(rf"(?:^|(?<=[a-z0-9]))(?:Not?(?=[A-Z])|(?:Non|Un)(?=(?:{'|'.join(sorted(_WHOLE))})$))")
+"""The word in a type that denies what follows: `NotReady`, `NodeNotReady`, `NoPodsReady`, and `NonCompliant`. `Non` and
+`Un` deny one word of the table alone: `NonRootReady` is a success."""
 _AHEAD = re.compile(rf"((?i:{'|'.join(word for names, _ in AHEAD for word in names)}))(?=[-_ A-Z]|$)")
 _UN = re.compile(r"Un([a-z])")
 _DENIED = re.compile(r"^not[A-Z]|^un(?=[A-Z])|Not(?=[A-Z])|Un(?=[A-Z])")
@@ -91,7 +94,10 @@ def of_type(kind: str) -> tuple[str, str] | None:
 def _less(word: str) -> str:
     """What a success says whose first word makes it less than that; empty if none does."""
     first = _AHEAD.match(word)
-    return "" if first is None else next(means for names, means in AHEAD if first[1].capitalize() in names)
+    name, rest = (first[1].capitalize(), word[first.end() :].lstrip("-_ ")) if first else ("", "")
+    if name in RIGHT_BEFORE and rest and rest not in _WHOLE:
+        return ""
+    return next((means for names, means in AHEAD if name in names), "")
 
 
 def _camel(kind: str) -> str:
@@ -164,7 +170,7 @@ def counts_ready(name: str) -> bool:
 
 
 class Counter(NamedTuple):
-    """What a counter counts. is_well: what is well, else what is not. wanted: the fields that say how many."""
+    """What a counter counts. is_well: what is well, else what is not. wanted: what says how many, the surest first."""
 
     is_well: bool
     wanted: tuple[str, ...] = ()
@@ -176,7 +182,7 @@ def counter(name: str) -> Counter | None:
     if name in ALONE:
         return Counter(is_well=False)
     found = _COUNTER.fullmatch(name)
-    if found is None or name in WITH_ENDED:
+    if found is None or (found[1] == "available" and found[2] not in SERVING):
         return None
     what = found[2][:1].lower() + found[2][1:]
     return Counter(found[1] in WELL, (what, "size") if what == "replicas" else (what,))
@@ -219,10 +225,18 @@ def of_field(name: str, value: Any) -> str | None:
 
 
 def by_word(meaning: tuple[str, str] | None, status: str) -> str:
-    """What a condition means whose status is another word than True, False or Unknown: `Failed`, `NotReady`."""
-    means, of_success = of_phase(status), meaning is not None and meaning[0] == SUCCESS
+    """What a condition means whose status is another word than True, False or Unknown: `Failed`, `NotReady`.
+
+    Nothing of a type that is not known. A word that is no failure counts for what may hold the object back, and a word
+    of work for a type of work: `Paused: Disabled` is not paused.
+    """
+    if meaning is None:
+        return ""
+    means, of_success = of_phase(status), meaning[0] == SUCCESS
     if means == SUCCESS:
         return SUCCESS if of_success else ""
+    if means != FAILURE and meaning[0] not in HELD_BY and (means, meaning[0]) != (WORK, WORK):
+        return ""
     return means or (DOUBT if of_success else "")
 
 
@@ -247,6 +261,8 @@ def means_of(meaning: tuple[str, str], status: str, reason: str, message: str = 
         return DOUBT if true == SUCCESS else ""
     if by_reason == PAUSE:
         return PAUSE
+    if not false and (status, by_reason) != ("False", TERMINAL):
+        return ""
     return FAILURE if status == "False" and (by_reason or _by_message(message) or false) == TERMINAL else WORK
 
 
@@ -265,7 +281,7 @@ def is_failing(condition: Mapping[str, Any]) -> bool:
     meaning = of_type(kind) if isinstance(kind, str) else None
     if meaning is None or not isinstance(status, str):
         return False
-    if meaning[0] in HELD_BY and status == "False":
+    if meaning[0] in HELD_BY and meaning[1] and status == "False":
         return True
     return means_of(meaning, status, reason if isinstance(reason, str) else "") == FAILURE
 

@@ -34,7 +34,7 @@ from phaseline.machines.kinds.kubernetes.profiles import ALAUDA, DEGRADED, HEALT
 from phaseline.machines.language.rules import Revision
 from phaseline.schemas.records import SECOND, nanoseconds
 
-HEALTH = Revision("kubernetes.health", 15)
+HEALTH = Revision("kubernetes.health", 16)
 """Raise it when an object gets another health or message than before."""
 NO_RULE = "no health rule applies to this kind"
 HOLDS_DELETION = ("Deleting", "Terminating", "*Remaining", "*Deleting")

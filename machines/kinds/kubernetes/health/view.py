@@ -82,9 +82,16 @@ class ObjectView:
 
     @property
     def observed(self) -> int | None:
-        """The generation that the status is of, by whatever name; None if it does not say."""
-        seen = [number(value) for name, value in self.status.items() if _is_observed_in(name)]
-        return min((one for one in seen if one is not None), default=None)
+        """The generation that the status is of; None if it does not say.
+
+        By another name than `observedGeneration` only where that is not there: it may be of one sort of work alone.
+        The last of none (0) says nothing.
+        """
+        if (own := number(self.status.get("observedGeneration"))) is not None:
+            return own
+        fields = [(name, number(value)) for name, value in self.status.items() if _is_observed_in(name)]
+        seen = [one for name, one in fields if one is not None and not (one == 0 and name.startswith("last"))]
+        return min(seen, default=None)
 
     @property
     def is_observed(self) -> bool | None:

@@ -25,7 +25,7 @@ CONDITIONS = (
     ("Completed",                      SUCCESS,     PASSING),
     ("Succeeded",                      SUCCESS,     TERMINAL),
     ("Successful",                     SUCCESS,     PASSING),
-    ("Finished",                       SUCCESS,     PASSING),
+    ("Finished",                       SUCCESS,     ""),
     ("Synced",                         SUCCESS,     PASSING),
     ("Reconciled",                     SUCCESS,     PASSING),
     ("Accepted",                       SUCCESS,     TERMINAL),
@@ -44,6 +44,7 @@ CONDITIONS = (
     ("Programmed",                     PART,        PASSING),
     ("Released",                       PART,        PASSING),
     ("DisruptionAllowed",              PART,        PASSING),
+    ("LastReconcileSucceeded",         PART,        PASSING),
     ("*Ready",                         PART,        PASSING),
     ("*Available",                     PART,        PASSING),
     ("*Healthy",                       PART,        PASSING),
@@ -219,7 +220,8 @@ CONDITIONS = (
     ("*Paused",                        PAUSE,       ""),
     ("*ibernation",                    PAUSE,       ""),
 )
-"""What a condition says. Of success that is False: whether it can pass by itself, unless its reason says otherwise."""
+"""What a condition says. Of success that is False: whether it can pass by itself, unless its reason says otherwise;
+nothing of a success that only kinds in `ENDS` come to."""
 
 REASONS = (
     #   reason, or a glob of reasons   means
@@ -283,6 +285,8 @@ AHEAD = (
 )
 """`PartlyReady`, `AlmostSynced`, `LastSynced`: of a type of condition, and of a phase that ends with running. What was
 says nothing of the present, and holds it back where it is False."""
+RIGHT_BEFORE = ("Zero", "None", "Lost", "Pre")
+"""Those that say so only right before the success: `ZeroReady`, and not `ZeroDowntimeReady`."""
 DENYING = ("no", "un", "non", "de", "dis", "in", "mis", "sub", "ex", "to be", "tobe")
 """What denies a phase that ends with running, in front of that, in any case."""
 NO_TYPE = ("warning",)
@@ -470,7 +474,7 @@ NOT_NOW = ("desired*", "target*", "last*", "stage*")
 PAST = ("previous*", "old*", "*timestamps", "*history", "*transitions")
 """Fields, in any case, that hold what is over. Nothing counts there."""
 GIVEN_UP = ("deprecated",)
-"""Fields with the status of an older API beside the present one: their conditions say nothing, an error in them does."""
+"""Fields with the status of an older API beside the present one. Only an error or a phase of failure counts there."""
 WANTED = (
     #   how many are wanted, and the fields beside it that say how many there are
     ("desiredReplicas",           ("readyReplicas", "availableReplicas", "currentReplicas")),
@@ -494,15 +498,16 @@ WANTED = (
     ("targetReplicas",            ("readyReplicas", "currentReplicas")),
 )
 """Counters of a status, or of a part of it, that say themselves how many are wanted. Fewer are work."""
-WELL, NOT_WELL = ("ready", "available", "healthy"), ("unavailable", "unready", "notReady", "unhealthy", "degraded", "failed")
-COUNTED = (
-    "Replicas", "Instances", "Members", "Nodes", "Pods", "Workers", "Brokers", "Servers", "Machines", "MachineCount",
-    "Shards", "Agents", "Hosts",
-)
+ENDED = frozenset(("completed", "succeeded"))
+"""Counters beside a `total` that holds what is over too: then not all of it has to be ready."""
+WELL, NOT_WELL = ("ready", "available", "healthy"), ("unavailable", "unready", "notReady", "unhealthy", "degraded")
+SERVING = ("Replicas", "Instances", "Members", "Nodes", "Pods")
+COUNTED = (*SERVING, "Workers", "Brokers", "Servers", "Machines", "MachineCount", "Shards", "Agents", "Hosts")
 """What counters count, behind one of the words above: of what is well there must be as many as a field of that name, in
-the spec or beside it, says; of what is not well, none."""
-ALONE, WITH_ENDED = ("numberUnavailable",), ("failedPods",)
-"""Counters of what is not well by another name, and those that count what is over too, which say nothing."""
+the spec or beside it, says; of what is not well, none. What is available may be free, unless it is in `SERVING`, and
+what failed may be over: neither says anything."""
+ALONE = ("numberUnavailable",)
+"""Counters of what is not well by another name."""
 COUNTS = ("ready*", "available*", "healthy*", "*Ready", "*Available", "replicas")
 """The fields of a status, or of a part of it, that hold how many of how many are well: `2/3`. Fewer are work."""
 FLAGS = {
