@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from phaseline.engine import logs
-from phaseline.engine.log import checkpoint
+from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.nats import wire as wire_module
 from phaseline.engine.nats.streams import layout_of, provision
@@ -327,6 +327,7 @@ def running(plant: Plant) -> Iterator[None]:
         mock.patch.object(wire_module, "Connection", VirtualConnection),
         mock.patch.object(DecidingThread, "run", _decided_here),
         mock.patch.object(logs.Logger, "_log", log),
+        mock.patch.object(foreign, "_reports", foreign._Reports()),  # the minute of one world is not that of another
         plant.world.entered(),
     ):
         try:
