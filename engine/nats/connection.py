@@ -203,14 +203,8 @@ class Connection(Client):
         writer: asyncio.StreamWriter | None = getattr(self._transport, "_io_writer", None)
         return None if writer is None or writer.transport.get_write_buffer_size() else writer.transport
 
-    @property
-    def _is_read_and_written(self) -> bool:
-        return all(task is not None and not task.done() for task in (self._reading_task, self._flusher_task))
-
     async def ping(self, timeout: float) -> None:
         """Wait until the server has read all bytes sent before; raises `TimeoutError`, or as `send` does."""
-        if not self._is_read_and_written:
-            raise self.unreachable()
         try:
             await self.flush(timeout)
         except nats_errors.TimeoutError as error:
@@ -225,7 +219,7 @@ class Connection(Client):
         """
         if self.is_closed:
             raise nats_errors.ConnectionClosedError
-        if not self._is_read_and_written:
+        if any(task is None or task.done() for task in (self._reading_task, self._flusher_task)):
             await self._flush_pending()
             return
         future = asyncio.get_running_loop().create_future()

@@ -57,7 +57,7 @@ class Pulse:
         Beats are counted, not seconds: a process that had no time itself has missed no answer.
         """
         while True:
-            heard, was = self.wire.heard, self.is_there
+            heard, was, began = self.wire.heard, self.is_there, time.monotonic()
             try:
                 await self.wire.flush(self._beat)
                 is_heard = True
@@ -73,6 +73,8 @@ class Pulse:
             if is_heard:
                 self._good = time.monotonic() if self.is_there else self._good
                 await asyncio.sleep(self._beat)
+            else:  # an error may come at once
+                await asyncio.sleep(began + self._beat - time.monotonic())
 
     async def look_for_leader(self) -> None:
         """Ask for the leader of the stream, until cancelled."""
