@@ -295,11 +295,11 @@ class Wire:
 
     async def ask(self, subject: str, payload: bytes = b"", timeout: float | None = None) -> Reply:
         """As `request`, again and again while who answers is busy; raises as it does, and `NoAnswer.too_busy`."""
-        for _ in range(TRIES):
+        for before in range(TRIES):
+            await asyncio.sleep(AGAIN if before else 0)
             reply = await self.request(subject, payload, timeout=timeout)
             if reply.headers.get(frames.CODE) != TOO_BUSY:
                 return reply
-            await asyncio.sleep(AGAIN)
         raise NoAnswer.too_busy(subject=subject)
 
     async def request(

@@ -39,7 +39,7 @@ _LOOKS_RAW = re.compile(
 LEFT_OUT = "(a Secret, left out)"
 _PASSWORD = re.compile(r"(://)(?!git@)[^/?#\s]+@(?!sha\d+:)")
 """The user and the password in an address; `git` alone is no secret, and the digest of an image is none."""
-_PATCH = re.compile(r"\bsecrets?(\.\S+)? \S+ modified (?=\S)", re.IGNORECASE)
+_PATCH = re.compile(r"\bsecrets?(\.\S{1,64})? \S{1,512} modified (?=\S)", re.IGNORECASE)
 """Behind this Fleet says how a Secret was modified, with its values."""
 _SAYS_SECRET = re.compile(r"""kind[\\"']*\s*:\s*[\\"']*Secret\b""")
 _SAYS_VALUES = re.compile(r"""\b(?:data|stringData)[\\"']*\s*:""")
